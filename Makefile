@@ -1,0 +1,24 @@
+# Hearth: `make up` sets up everything on this machine and runs the main job, `make test` passes the tests,
+# `make down` leaves nothing behind. Every target may be repeated.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+.PHONY: help setup tools images cluster cluster-down
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+setup: ## .venv with everything Python; .venv/bin/hearth works afterwards
+	@local/setup.sh
+
+tools: ## kind, kubectl, Kubernetes and Pulumi: official binaries, or built from Go modules (cached)
+	@local/tools.sh
+
+images: ## the container images of images/, and the root file systems they stand on (cached)
+	@images/build.sh
+
+cluster: ## the local Kubernetes cluster with the images loaded; a healthy one is kept
+	@local/cluster.sh
+
+cluster-down: ## delete the local cluster, its network and its mounts; caches stay
+	@local/cluster-down.sh
