@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# Sourced after lib.sh: finds a Python that Hearth runs on, and uv.
+
+# Interpreters are tried by running them: a pyenv shim is on PATH for versions that it then refuses to start.
+suits() {
+  "$1" -c "import sys; sys.exit(not ((${PYTHON_MIN/./,}) <= sys.version_info[:2] <= (${PYTHON_MAX/./,})))" >/dev/null 2>&1
+}
+path_of() { "$1" -c "import sys; print(sys.executable)"; }
+find_python() {
+  local minor candidate
+  for minor in 14 13 12; do
+    suits "python3.$minor" && { path_of "python3.$minor"; return; }
+  done
+  suits python3 && { path_of python3; return; }
+  for minor in 14 13 12; do
+    for candidate in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3."$minor".*/bin/python3."$minor"; do
+      suits "$candidate" && { echo "$candidate"; return; }
+    done
+  done
+  return 1
+}
+
+# uv of the pinned version: from PATH, else from a virtual environment outside the tree.
+find_uv() {
+  local home=$HEARTH_CACHE/uv-$UV_VERSION base=$1
+  if [ "$(uv --version 2>/dev/null | cut -d' ' -f2)" = "$UV_VERSION" ]; then
+    command -v uv
+    return
+  fi
+  if ! "$home/bin/uv" --version >/dev/null 2>&1; then
+    say "installing uv $UV_VERSION into $home" >&2
+    rm -rf "$home"
+    mkdir -p "$HEARTH_CACHE"
+    "$base" -m venv "$home" >&2 || fail "$base cannot make a virtual environment: install its venv module (Debian: apt-get install python3-venv)"
+    "$home/bin/python" -m pip install --quiet --disable-pip-version-check "uv==$UV_VERSION" >&2
+  fi
+  echo "$home/bin/uv"
+}
