@@ -1,0 +1,1 @@
+"""Hearth provisions a private LLM platform from one typed claim per environment."""

@@ -1,0 +1,1 @@
+"""What an operator may declare: one strict, typed description per environment."""

@@ -1,0 +1,150 @@
+"""Endpoints: what the gateway may connect to, and who runs the model server there."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from hearth.claim.base import CredentialReference, OneLine, PositiveInt, Quantity, Sha256, Shape
+from hearth.claim.network import EndpointAuth, NetworkProfile
+
+Protocol = Literal["openai_chat", "openai_embeddings", "openai_responses"]
+"""The wire protocol of an endpoint."""
+Milliseconds = Annotated[int, Field(ge=100, le=3_600_000)]
+"""A time in ms, 100 ms to one hour."""
+CommitHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
+"""A commit as 40 hexadecimal digits."""
+
+
+class Sidecar(Shape):
+    """The TLS sidecar in front of a runtime that has no HTTPS (S4-63 … S4-84)."""
+
+    profile_version: Literal["model-provider-sidecar/v1"] = "model-provider-sidecar/v1"
+    """The profile that the sidecar's configuration is compiled from."""
+    max_request_bytes: Annotated[int, Field(ge=1_024, le=67_108_864)] = 4_194_304
+    """Largest request body in bytes (U-17)."""
+    max_response_bytes: Annotated[int, Field(ge=1_024, le=268_435_456)] = 16_777_216
+    """Largest answer in bytes (U-17)."""
+
+
+class HuggingFaceSource(Shape):
+    """One file of a Hugging Face repository at one commit (S2-6)."""
+
+    repo: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$")]
+    """Repository, `<owner>/<name>`."""
+    revision: CommitHash
+    """Commit of the repository."""
+    file: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$")]
+    """File in the repository."""
+
+
+class ImageSource(Shape):
+    """A file in a container image."""
+
+    ref: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-zA-Z0-9._/:@-]*$", max_length=255)]
+    """The image, with a digest; a tag is accepted only for images of the local build."""
+    path: Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/-]+$")]
+    """Absolute path of the model file in the image."""
+
+
+class ModelSource(Shape):
+    """Where a model comes from: exactly one of these. An http(s) address that is served is an endpoint instead (S1-1)."""
+
+    hugging_face: HuggingFaceSource | None = None
+    """A file of a Hugging Face repository."""
+    url: Annotated[str, StringConstraints(pattern=r"^https://[^\s@?#]+$")] | None = None
+    """An https address of a model file; needs a digest."""
+    image: ImageSource | None = None
+    """A file in a container image."""
+    ollama: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._/-]*(:[A-Za-z0-9._-]+)?$")] | None = None
+    """A model of the Ollama library."""
+    file: Annotated[str, StringConstraints(pattern=r"^/[^\s]+$")] | None = None
+    """Absolute path on the host."""
+
+
+class RuntimeModel(Shape):
+    """A model that the runtime has to have before it counts as ready."""
+
+    source: ModelSource
+    """Where it comes from."""
+    digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
+    """Digest that is checked before use (U-22): of the file, or of the manifest for an Ollama model."""
+
+
+class Runtime(Shape):
+    """The model server of an endpoint that Hearth runs (S1-10, S4-146)."""
+
+    engine: Literal["ollama", "llamaCpp", "vllm"]
+    """The program."""
+    placement: Literal["host", "pod"]
+    """`host` is installed by Ansible, `pod` by Pulumi."""
+    loopback: Annotated[str, StringConstraints(pattern=r"^http://(127\.0\.0\.1|\[::1\]|localhost):[0-9]{1,5}$")]
+    """Origin of the runtime on loopback, path `/` (S4-66)."""
+    models: Annotated[tuple[RuntimeModel, ...], Field(min_length=1)]
+    """Models that are present before the runtime is called ready."""
+    credential_ref: CredentialReference | None = None
+    """The runtime's own key, which only the sidecar knows (S4-51). Made by Hearth for a Pod when absent."""
+    threads: Annotated[int, Field(ge=1, le=512)] | None = None
+    """Threads of the computation; the engine decides when absent."""
+    memory: Quantity = "2Gi"
+    """Memory limit of the runtime."""
+    context_tokens: Annotated[int, Field(ge=256, le=10_000_000)] = 4096
+    """Context of one request in tokens."""
+    keep_alive_seconds: Annotated[int, Field(ge=0, le=604_800)] = 86_400
+    """How long an idle model stays loaded, in seconds (S4-114)."""
+
+
+class RuntimeCapacity(Shape):
+    """What the runtime can bear (S4-113 … S4-121). Required for private endpoints (U-14)."""
+
+    physical_runtime_id: OneLine
+    """The process that answers; two endpoints of one process name the same (S4-87)."""
+    capacity_domain_id: OneLine
+    """The device that is shared; lanes may not share one (S4-120)."""
+    max_parallel_requests: Annotated[int, Field(ge=1, le=256)]
+    """Requests at once."""
+    max_queued_requests: Annotated[int, Field(ge=0, le=1024)]
+    """Requests that may wait; the next is answered with 429 (S4-116)."""
+    readiness_policy: Literal["warm_before_eligible", "on_demand"] = "warm_before_eligible"
+    """Whether the model must be warm before the route counts (S4-118)."""
+    cold_start_timeout_ms: Milliseconds = 180_000
+    """Longest time until a cold model answers, in ms."""
+    stream_setup_timeout_ms: Milliseconds = 30_000
+    """Longest time until a stream begins, in ms; not above `requestTimeoutMs`."""
+    request_timeout_ms: Milliseconds = 120_000
+    """Longest time of a request, in ms."""
+
+
+class Endpoint(Shape):
+    """One address with one transport. Different values need a different endpoint (S4-14)."""
+
+    protocol: Protocol
+    """`openai_chat`, `openai_embeddings` or `openai_responses`."""
+    base_url: str
+    """http(s) address with a host, without user, query and fragment (S4-29, S4-30)."""
+    endpoint_auth: EndpointAuth
+    """How the gateway identifies itself."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Extra request headers out of an allow-list; nothing that looks like a credential (S4-52)."""
+    network_profile: NetworkProfile
+    """How the gateway reaches it."""
+    sidecar: Sidecar | None = None
+    """The sidecar; required when it terminates TLS."""
+    runtime: Runtime | None = None
+    """Who runs the model server; absent when somebody else does (S1-10, S1-18)."""
+    runtime_capacity: RuntimeCapacity | None = None
+    """What the runtime can bear; required for private endpoints."""
+
+
+__all__ = [
+    "Endpoint",
+    "HuggingFaceSource",
+    "ImageSource",
+    "ModelSource",
+    "PositiveInt",
+    "Protocol",
+    "Runtime",
+    "RuntimeCapacity",
+    "RuntimeModel",
+    "Sha256",
+    "Sidecar",
+]

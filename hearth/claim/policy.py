@@ -1,0 +1,59 @@
+"""`hearth:policy`: what this environment permits, whatever the other keys ask for."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from hearth.claim.base import OneLine, Shape
+
+
+class Vendor(Shape):
+    """Whether prompts may reach a vendor (S1-5 … S1-7)."""
+
+    opt_in: bool = False
+    """Without it every `public_tls` endpoint and provider is refused."""
+    acknowledgement: OneLine | None = None
+    """Who accepted what, in words; required with `optIn`."""
+
+
+class ClusterCidrs(Shape):
+    """Address ranges of the cluster, which the built-in zone `in-cluster` consists of (C-2)."""
+
+    services: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Service ranges."""
+    pods: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Pod ranges."""
+
+
+class Bounds(Shape):
+    """Upper bounds that no endpoint may exceed (S4-114)."""
+
+    request_timeout_ms: Annotated[int, Field(ge=1_000, le=3_600_000)] = 600_000
+    """Longest request timeout in ms."""
+    parallel_requests: Annotated[int, Field(ge=1, le=256)] = 256
+    """Most requests at once at one endpoint."""
+    queued_requests: Annotated[int, Field(ge=0, le=1024)] = 1024
+    """Most waiting requests at one endpoint."""
+
+
+class Policy(Shape):
+    """`hearth:policy`."""
+
+    evidence: Literal["off", "warn", "enforce"] = "enforce"
+    """What happens to a private endpoint without valid evidence: nothing, a warning, or its route is withheld (C-18)."""
+    plaintext: Literal["forbid", "loopback", "overlay", "zone"] = "forbid"
+    """Where `private_plaintext` is permitted (S4-12)."""
+    vendor: Vendor = Vendor()
+    """Whether prompts may reach a vendor."""
+    egress: Literal["none", "enforce"] = "enforce"
+    """Whether the gateway's egress is closed by NetworkPolicies (C-1)."""
+    credentials: Literal["kubernetesSecret", "externalSecrets", "ansibleVault"] = "kubernetesSecret"
+    """What credential references resolve to (C-16)."""
+    images: Literal["pinned", "localBuild"] = "pinned"
+    """Published images by digest, or the images that the local build makes without a registry."""
+    cluster_cidrs: ClusterCidrs | None = None
+    """Address ranges of the cluster; required by the zone `in-cluster`."""
+    trust_store: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*\.ya?ml$")] | None = None
+    """File with the runners' public keys, owned by others than the claim's authors (S4-102)."""
+    bounds: Bounds = Bounds()
+    """Upper bounds that no endpoint may exceed."""

@@ -1,0 +1,44 @@
+"""Tenants and their applications (S3-45 … S3-53)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from hearth.claim.base import Decimal, Duration, Identifier, OneLine, PositiveInt, Shape
+
+
+class Limits(Shape):
+    """Optional bounds of a tenant; none are set unless declared (S3-50)."""
+
+    max_spend: Decimal | None = None
+    """Spend per period in units of the accounting currency; needs `period`."""
+    period: Duration | None = None
+    """How long until the spend counts from zero again; needs `maxSpend`."""
+    requests_per_minute: PositiveInt | None = None
+    """Requests per minute."""
+    tokens_per_minute: PositiveInt | None = None
+    """Prompt and completion tokens per minute."""
+    parallel_requests: PositiveInt | None = None
+    """Requests at once."""
+
+
+class App(Shape):
+    """An application of a tenant."""
+
+    llm: bool = False
+    """Whether it gets a key, a Secret and a network path to the gateway (S3-45)."""
+
+
+class Tenant(Shape):
+    """One tenant: a namespace that is closed by default, and one team at the gateway (S3-49, S3-51)."""
+
+    namespace: Identifier | None = None
+    """Its namespace; `tenant-<name>` when absent."""
+    apps: dict[Identifier, App] = Field(default_factory=dict)
+    """Its applications by name."""
+    models: tuple[OneLine, ...] | None = None
+    """Public model names that its keys may use; all that are offered when absent."""
+    limits: Annotated[Limits, Field(default_factory=Limits)]
+    """Bounds of the whole tenant."""
+    open_webui: bool = False
+    """Whether everyone of the tenant has Open WebUI (S3-53)."""

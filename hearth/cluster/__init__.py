@@ -1,0 +1,1 @@
+"""Pulumi components: each puts compiled manifests where they belong and decides nothing."""

@@ -1,0 +1,1 @@
+"""Claim in, artefacts out: pure functions without clock, network or randomness."""

@@ -1,0 +1,1 @@
+"""The evidence document: canonical form, signing, verification and the trust store."""

@@ -1,0 +1,1 @@
+"""The live runner: one probe per claim that evidence makes."""
