@@ -29,7 +29,12 @@ kube_router() {
   go_build "$here/kubernetes" "$bin/kube-router" "-X github.com/cloudnativelabs/kube-router/v2/pkg/version.Version=$KUBE_ROUTER_VERSION" \
     github.com/cloudnativelabs/kube-router/v2/cmd/kube-router
 }
-kind() { go_build "$here/kind" "$bin/kind" "" sigs.k8s.io/kind; }
+kind() {
+  go_build "$here/kind" "$bin/kind" "" sigs.k8s.io/kind
+  # the files of kind's own node image: its entry point, units and containerd configuration
+  rm -rf "$bin/kind-node"
+  cp -r --no-preserve=mode "$(cd "$here/kind" && go list -m -f '{{.Dir}}' sigs.k8s.io/kind)/images/base/files" "$bin/kind-node"
+}
 etcd() { go_build "$here/etcd" "$bin/etcd" "" go.etcd.io/etcd/server/v3; }
 coredns() { go_build "$here/coredns" "$bin/coredns" "" .; }
 local_path() { go_build "$here/local-path" "$bin/local-path-provisioner" "" github.com/rancher/local-path-provisioner; }
@@ -63,7 +68,7 @@ for name in "$@"; do
     etcd) build etcd etcd "30 s" ;;
     coredns) build coredns coredns "1 min" ;;
     local-path) build local-path local-path-provisioner "1 min" ;;
-    pulumi) build pulumi plugins/resource-kubernetes-"$PULUMI_KUBERNETES_VERSION"/pulumi-resource-kubernetes "3 min" ;;
+    pulumi) build pulumi ../pulumi/plugins/resource-kubernetes-"$PULUMI_KUBERNETES_VERSION"/pulumi-resource-kubernetes "3 min" ;;
     *) fail "no tool is called $name" ;;
   esac
 done

@@ -34,7 +34,7 @@ go build -modfile=build/slim.mod -trimpath -gcflags=all=-dwarf=false \
 install -m 755 "$work/out/pulumi" "$work/out/pulumi-language-python" "$out/"
 # Python programs are started by the first of these, dynamic providers by the second.
 install -m 755 "$(module_dir $sdk)/python/cmd/pulumi-language-python-exec" "$(module_dir $sdk)/python/dist/pulumi-resource-pulumi-python" "$out/"
-plugin=$out/plugins/resource-kubernetes-$PULUMI_KUBERNETES_VERSION
+plugin=$HEARTH_CACHE/pulumi/plugins/resource-kubernetes-$PULUMI_KUBERNETES_VERSION
 mkdir -p "$plugin"
 install -m 755 "$work/out/pulumi-resource-kubernetes" "$plugin/"
 rm -rf "$work"

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Deletes the cluster HEARTH_CLUSTER: its nodes, network, mounts, kubeconfig and Pulumi state. Tools and images stay in the cache.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/lib.sh"
+. "$here/podman.sh"
+. "$here/branch.sh"
+[ -r "$HEARTH_CACHE/branch" ] || { say "there is no local cluster"; exit 0; }
+choose_branch
+eval "$("$here/env")"
+command -v kind >/dev/null || { say "there is no local cluster"; exit 0; }
+
+if kind get clusters 2>/dev/null | grep -qx "$HEARTH_CLUSTER"; then
+  timed "delete cluster $HEARTH_CLUSTER" kind delete cluster --name "$HEARTH_CLUSTER" --kubeconfig "$KUBECONFIG"
+fi
+if [ "$HEARTH_BRANCH" = build ]; then
+  podman network exists "$KIND_EXPERIMENTAL_PODMAN_NETWORK" && podman network rm "$KIND_EXPERIMENTAL_PODMAN_NETWORK" >/dev/null
+  # podman keeps one mount of its store; the last cluster takes it along
+  if [ -z "$(podman ps --all --quiet)" ] && mountpoint -q "$HEARTH_CACHE/podman/storage/overlay"; then umount "$HEARTH_CACHE/podman/storage/overlay"; fi
+fi
+rm -rf "${HEARTH_CACHE:?}/clusters/$HEARTH_CLUSTER"
+say "cluster $HEARTH_CLUSTER: nothing is left of it"
