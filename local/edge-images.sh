@@ -35,6 +35,7 @@ if [ -d /sys/fs/cgroup/systemd ]; then
     done
   fi
 fi
+ssh-keygen -A >/dev/null
 exec /sbin/init
 INIT
 }

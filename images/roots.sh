@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# roots.sh NAME...: the root file systems that the images stand on, as images localhost/hearth/root-NAME:<hash of its recipe>.
+# Where there is no registry they are made of Debian packages by mmdebstrap from the machine's own apt sources.
+# NAME: base, python, haproxy, postgres (Debian of IMAGES_DEBIAN); node, iptables (Debian of NODE_DEBIAN, for the cluster).
+# `roots.sh --ref NAME` prints the reference and builds nothing.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/../local/lib.sh"
+. "$here/../local/podman.sh"
+
+BASE=libc6,libc-bin,dash,coreutils,ca-certificates,tzdata,base-files,netbase
+IPTABLES=iptables,nftables,ipset,conntrack,kmod,iproute2
+# Each container of the platform runs as a number of its own; PostgreSQL insists on finding that number in passwd.
+USERS="litellm:10001 postgres:10002 valkey:10003 haproxy:10004 llama:10005 client:20001"
+
+describe() { # sets suite, variant, packages
+  suite=$IMAGES_DEBIAN variant=extract
+  case $1 in
+    base) packages=$BASE ;;
+    python) packages=$BASE,python3,libgomp1,libstdc++6,libexpat1,zlib1g,libffi8,libsqlite3-0,curl ;;
+    haproxy) packages=$BASE,haproxy ;;
+    postgres) packages=$BASE,postgresql-$POSTGRES_MAJOR,postgresql-client-$POSTGRES_MAJOR ;;
+    iptables) suite=$NODE_DEBIAN packages=$BASE,$IPTABLES,mount ;;
+    node) suite=$NODE_DEBIAN variant=essential packages=systemd,systemd-sysv,libnss-systemd,dbus,$IPTABLES,ethtool,util-linux,mount,e2fsprogs,ca-certificates,curl,jq,procps,socat,containerd,runc,netbase ;;
+    *) fail "no root is called $1" ;;
+  esac
+}
+
+# After unpacking: what the maintainer scripts of the packages would have done, and less to carry about.
+finish_extracted() {
+  cd "$1"
+  ln -sf dash bin/sh
+  mkdir -p etc/ssl/certs tmp run var/tmp
+  chmod 1777 tmp var/tmp
+  (cd usr/share/ca-certificates && find . -name '*.crt' | LC_ALL=C sort | xargs cat) >etc/ssl/certs/ca-certificates.crt
+  {
+    echo "root:x:0:0:root:/root:/bin/sh"
+    for user in $USERS; do echo "${user%:*}:x:${user#*:}:${user#*:}::/tmp:/bin/sh"; done
+    echo "nobody:x:65534:65534::/nonexistent:/bin/false"
+  } >etc/passwd
+  { echo "root:x:0:"; for user in $USERS; do echo "${user%:*}:x:${user#*:}:"; done; echo "nogroup:x:65534:"; } >etc/group
+  printf 'hosts: files dns\npasswd: files\ngroup: files\n' >etc/nsswitch.conf
+  if [ -e usr/sbin/xtables-legacy-multi ]; then
+    for name in ip{,6}tables{,-save,-restore}; do ln -sf xtables-legacy-multi "usr/sbin/$name"; done
+  fi
+  rm -rf usr/share/{doc,man,locale,info,lintian,bash-completion,i18n} usr/share/perl* usr/bin/perl* usr/lib/*/perl* usr/lib/*/gconv \
+    usr/lib/*/libLLVM* usr/lib/llvm* usr/lib/postgresql/*/lib/bitcode usr/lib/postgresql/*/lib/llvmjit* \
+    var/lib/apt/* var/cache/apt/* var/lib/dpkg etc/resolv.conf
+}
+finish_essential() {
+  cd "$1"
+  rm -rf var/lib/apt/lists/* var/cache/apt/* var/log/* etc/resolv.conf
+}
+
+# The machine's own Debian sources with the wanted suite in place of its own; mmdebstrap's default mirror where there are none.
+sources() {
+  local file=/etc/apt/sources.list.d/debian.sources own
+  own=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  [ ! -e "$file" ] || [ -z "$own" ] || sed "s/\b$own\b/$1/g" "$file"
+}
+
+ref() {
+  local suite variant packages
+  describe "$1"
+  echo "localhost/hearth/root-$1:$(printf '%s\n' "$suite $variant $packages $USERS" "$(declare -f finish_extracted finish_essential)" | shasum256 | cut -c1-12)"
+}
+
+make_root() {
+  local name=$1 ref suite variant packages hook list
+  ref=$(ref "$name")
+  describe "$name"
+  podman image exists "$ref" && return
+  say "root $name: Debian $suite by mmdebstrap (usually 1 min)"
+  hook=$(mktemp)
+  printf '#!/bin/bash\nset -eu\nUSERS="%s"\n%s\nfinish_%s "$1"\n' "$USERS" "$(declare -f "finish_extracted" "finish_essential")" \
+    "$([ $variant = extract ] && echo extracted || echo essential)" >"$hook"
+  chmod +x "$hook"
+  list=$(sources "$suite")
+  # `extract` knows no customize hook, and `essential` runs its maintainer scripts only after the extract hook
+  import() {
+    mmdebstrap --quiet --mode=root --variant=$variant --aptopt=APT::Install-Recommends=false \
+      --dpkgopt=path-exclude=/usr/share/man/* --dpkgopt=path-exclude=/usr/share/doc/* --dpkgopt=path-exclude=/usr/share/locale/* \
+      --include="$packages" "--$([ $variant = extract ] && echo extract || echo customize)-hook=$hook" \
+      "$suite" - ${list:+-} <<<"$list" | podman import --quiet - "$ref"
+  }
+  timed "root $name" import
+  rm -f "$hook"
+}
+
+if [ "${1:-}" = --ref ]; then
+  ref "$2"
+  exit
+fi
+podman_environment
+for name in "$@"; do make_root "$name"; done
