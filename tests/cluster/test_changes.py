@@ -1,0 +1,134 @@
+"""Adding and removing models and tenants while others go on (S3-8, U-1, U-2)."""
+
+import json
+
+import pytest
+
+from tests.cluster.claims import changed
+from tests.cluster.conftest import Platform
+from tests.cluster.kube import eventually
+from tests.cluster.load import STREAMS, Background, Load
+from tests.cluster.test_lockdown import admin
+
+pytestmark = pytest.mark.cluster
+
+
+def everything_else(platform: Platform) -> list[str]:
+    """Uids of the Pods that no change of a model or a tenant may replace."""
+    pods = platform.kube.json("-n", "system-llm", "get", "pods")["items"]
+    return sorted(
+        pod["metadata"]["uid"]
+        for pod in pods
+        if pod["metadata"]["labels"].get("hearth.dev/role") in {"database", "cache", "runtime", "mock"}
+    )
+
+
+def test_a_second_up_changes_nothing(platform: Platform) -> None:
+    assert platform.stack.changes(platform.claim) == []
+
+
+def test_adding_and_removing_a_model_fails_no_request(restored: Platform) -> None:
+    platform = restored
+    others, gateways = everything_else(platform), set(platform.gateway_pods())
+    load = Load(platform, 150)
+    slow = Background(platform, "tenant-guests", "kiosk", STREAMS, "140", "scripted")
+
+    alias = {"deployments": ["scripted-chat"], "residency": ["here"]}
+    platform.stack.up(changed(platform.claim, aliases={"second": alias}))
+    first_wave = set(platform.gateway_pods())
+    assert not gateways & first_wave, "a new model replaces every gateway Pod"
+    listed = json.dumps(admin(platform, "GET", "/v1/models"))
+    assert '"second"' in listed
+
+    platform.stack.up(platform.claim)
+    assert '"second"' not in json.dumps(admin(platform, "GET", "/v1/models"))
+    assert everything_else(platform) == others
+
+    result = load.result()
+    assert result.failures == {}, result
+    assert result.answered > 300
+    streams = slow.json()
+    assert streams["broken"] == []
+    assert streams["whole"] >= 5
+
+
+def test_adding_and_removing_a_tenant_touches_nobody_else(restored: Platform) -> None:
+    platform = restored
+    others, gateways = everything_else(platform), platform.gateway_pods()
+    load = Load(platform, 60)
+    platform.stack.up(changed(platform.claim, tenants={"visitors": {"apps": {"desk": {"llm": True}}}}))
+    key = platform.key("tenant-visitors", "desk")
+    assert platform.gateway_pods() == gateways, "a tenant replaces no gateway Pod"
+    assert statuses_of_key(platform, key) == [200, 200]
+    assert "visitors--desk" in json.dumps(admin(platform, "GET", "/key/list?return_full_object=true&size=100"))
+
+    output = platform.stack.up(platform.claim).stdout
+    assert everything_else(platform) == others
+    assert platform.gateway_pods() == gateways
+    eventually("401 on both replicas", lambda: statuses_of_key(platform, key) == [401, 401], seconds=15)
+    assert "visitors--desk" not in json.dumps(admin(platform, "GET", "/key/list?return_full_object=true&size=100"))
+    assert "tenant-visitors" not in platform.kube.run("get", "namespaces", "-o", "name")
+    deleted = [line for line in output.splitlines() if "deleted (" in line]
+    secret = next(i for i, line in enumerate(deleted) if "CredentialsSecret" in line or "llm-credentials-desk" in line)
+    registered = next(i for i, line in enumerate(deleted) if "AppKey" in line)
+    assert secret < registered, "the Secret goes before the key"
+    assert load.result().failures == {}
+
+
+def statuses_of_key(platform: Platform, key: str) -> list[int]:
+    """What each replica says to a key; the key goes in by standard input."""
+    hosts = [pod["status"]["podIP"] for pod in platform.kube.pods("system-llm", "hearth.dev/role=gateway")]
+    program = f"""
+import httpx, json
+statuses = [httpx.get(f"http://{{host}}:4000/v1/models", headers={{"Authorization": "Bearer {key}"}}, timeout=30).status_code
+            for host in {hosts!r}]
+print(json.dumps(statuses))
+"""
+    return list(json.loads(platform.kube.python("tenant-family", "notes", program)))
+
+
+def test_a_secret_of_that_name_that_is_not_ours_is_never_touched(restored: Platform) -> None:
+    platform = restored
+    platform.kube.apply(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "tenant-visitors"}},
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "llm-credentials-desk", "namespace": "tenant-visitors"},
+            "stringData": {"OPENAI_API_KEY": "somebody's own"},
+        },
+    )
+    claim = changed(platform.claim, tenants={"visitors": {"apps": {"desk": {"llm": True}}}})
+    failed = platform.stack.up(claim, check=False)
+    assert failed.returncode != 0
+    assert "llm-credentials-desk" in failed.stdout
+    assert "tenant-visitors" in failed.stdout
+    assert "Traceback" not in failed.stdout
+    assert platform.kube.secret("tenant-visitors", "llm-credentials-desk") == {"OPENAI_API_KEY": "somebody's own"}
+    platform.kube.run("-n", "tenant-visitors", "delete", "secret", "llm-credentials-desk")
+
+
+def test_a_key_that_somebody_removed_at_the_gateway_comes_back(restored: Platform) -> None:
+    platform = restored
+    key = platform.key("tenant-guests", "kiosk")
+    status, _ = admin(platform, "POST", "/key/delete", {"keys": [key]})
+    assert status == 200
+    platform.stack.up(platform.claim, refresh=True)
+    again = platform.key("tenant-guests", "kiosk")
+    eventually("the key works again", lambda: statuses_of_key(platform, again) == [200, 200], seconds=30)
+
+
+def test_a_gateway_that_does_not_answer_fails_the_step_and_says_what_to_do(restored: Platform) -> None:
+    platform = restored
+    platform.kube.run("-n", "system-llm", "scale", "deployment/llm-gateway", "--replicas=0")
+    eventually("no gateway Pod", lambda: platform.gateway_pods() == [])
+    try:
+        failed = platform.stack.up(
+            changed(platform.claim, tenants={"visitors": {"apps": {"desk": {"llm": True}}}}), check=False
+        )
+    finally:
+        platform.kube.run("-n", "system-llm", "scale", "deployment/llm-gateway", "--replicas=2")
+        platform.kube.run("-n", "system-llm", "rollout", "status", "deployment/llm-gateway", "--timeout=600s")
+    assert failed.returncode != 0
+    assert "kubectl -n system-llm get pods" in failed.stdout
+    assert "Traceback" not in failed.stdout

@@ -1,0 +1,111 @@
+"""Nothing but the claim makes a model or a setting (S3-6, S3-7, C-8)."""
+
+import json
+import uuid
+
+import pytest
+
+from tests.cluster.conftest import Platform
+from tests.cluster.kube import eventually
+
+pytestmark = pytest.mark.cluster
+
+ADMIN = """
+import json, os, sys, urllib.error, urllib.request
+method, path, body = sys.argv[1:4]
+request = urllib.request.Request("http://127.0.0.1:4001" + path, body.encode() if body else None,
+    {"Authorization": "Bearer " + os.environ["LITELLM_MASTER_KEY"], "Content-Type": "application/json"}, method=method)
+try:
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        print(json.dumps([answer.status, json.loads(answer.read() or b"null")]))
+except urllib.error.HTTPError as error:
+    print(json.dumps([error.code, error.read().decode()[:300]]))
+"""
+
+
+def admin(platform: Platform, method: str, path: str, body: object = None, pod: str | None = None) -> list[object]:
+    """Call LiteLLM's management API inside a gateway Pod, where its master key is."""
+    text = json.dumps(body) if body is not None else ""
+    name = pod or platform.gateway_pods()[0]
+    answer = platform.kube.execute(
+        "system-llm", name, "python3", "-", method, path, text, stdin=ADMIN, container="litellm"
+    )
+    return list(json.loads(answer))
+
+
+def sql(platform: Platform, role: str, statement: str) -> str:
+    """Run SQL in the database's Pod as a role, with its password by standard input; return output and errors."""
+    names = [
+        secret["metadata"]["name"]
+        for secret in platform.kube.json("-n", "system-llm", "get", "secrets")["items"]
+        if secret["metadata"]["name"].startswith("llm-database-")
+    ]
+    key = {"postgres": "superuser-password", "litellm": "owner-password", "litellm_gateway": "gateway-password"}[role]
+    password = platform.kube.secret("system-llm", names[-1])[key]
+    pod = platform.kube.pod_names("system-llm", "hearth.dev/role=database")[0]
+    host = "$(ls -d /run/postgresql /var/run/postgresql 2>/dev/null | head -n 1)" if role == "postgres" else "127.0.0.1"
+    script = (
+        "read -r PGPASSWORD; export PGPASSWORD; "
+        f'exec psql -X -At -v ON_ERROR_STOP=1 -h "{host}" -U {role} -d litellm 2>&1 || true'
+    )
+    return platform.kube.execute(
+        "system-llm", pod, "sh", "-c", script, stdin=f"{password}\n{statement}\n", container="postgres"
+    )
+
+
+def test_a_model_cannot_be_added_with_the_master_key(platform: Platform) -> None:
+    model = {"model_name": "typed-in", "litellm_params": {"model": "openai/x", "api_base": "http://127.0.0.1:1/v1"}}
+    status, _ = admin(platform, "POST", "/model/new", model)
+    assert isinstance(status, int)
+    assert status >= 400
+    for pod in platform.gateway_pods():
+        _, models = admin(platform, "GET", "/v1/models", pod=pod)
+        assert "typed-in" not in json.dumps(models)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        """INSERT INTO "LiteLLM_ProxyModelTable" (model_id, model_name, litellm_params, created_by, updated_by)
+           VALUES ('x', 'planted', '{}', 'x', 'x');""",
+        """UPDATE "LiteLLM_ProxyModelTable" SET model_name = 'planted';""",
+        """INSERT INTO "LiteLLM_Config" (param_name, param_value)
+           VALUES ('general_settings', '{"store_model_in_db": true}');""",
+        """INSERT INTO "LiteLLM_Config" (param_name, param_value) VALUES ('router_settings', '{}');""",
+        """INSERT INTO "LiteLLM_Config" (param_name, param_value) VALUES ('environment_variables', '{}');""",
+        """ALTER TABLE "LiteLLM_Config" DROP CONSTRAINT IF EXISTS files_own_settings;""",
+        """CREATE TABLE typed_in (a int);""",
+    ],
+)
+def test_the_gateway_role_cannot_write_models_or_settings(platform: Platform, statement: str) -> None:
+    output = sql(platform, "litellm_gateway", statement)
+    assert any(word in output for word in ("permission denied", "violates check constraint", "must be owner")), output
+
+
+def test_rows_planted_by_the_owner_do_not_become_models_or_settings_after_a_restart(platform: Platform) -> None:
+    name = f"planted-{uuid.uuid4().hex[:8]}"
+    planted = sql(
+        platform,
+        "litellm",
+        f"""INSERT INTO "LiteLLM_ProxyModelTable" (model_id, model_name, litellm_params, created_by, updated_by)
+            VALUES ('{name}', '{name}', '{{"model": "openai/x", "api_base": "http://127.0.0.1:1/v1"}}', 'x', 'x');""",
+    )
+    assert "INSERT 0 1" in planted, planted
+    refused = sql(
+        platform,
+        "litellm",
+        """INSERT INTO "LiteLLM_Config" (param_name, param_value)
+           VALUES ('general_settings', '{"store_model_in_db": true}');""",
+    )
+    assert "violates check constraint" in refused
+    try:
+        before = platform.gateway_pods()
+        platform.kube.run("-n", "system-llm", "rollout", "restart", "deployment/llm-gateway")
+        platform.kube.run("-n", "system-llm", "rollout", "status", "deployment/llm-gateway", "--timeout=600s")
+        eventually("new gateway Pods only", lambda: not set(before) & set(platform.gateway_pods()))
+        for pod in platform.gateway_pods():
+            _, models = admin(platform, "GET", "/v1/models", pod=pod)
+            assert "gemma" in json.dumps(models)
+            assert name not in json.dumps(models)
+    finally:
+        sql(platform, "litellm", f"""DELETE FROM "LiteLLM_ProxyModelTable" WHERE model_id = '{name}';""")

@@ -1,0 +1,122 @@
+"""Secrets are where they belong and nowhere else (S3-40, S4-145)."""
+
+import base64
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.claims import changed
+from tests.cluster.conftest import SCRIPTED_BEARER, Platform
+from tests.cluster.stack import ROOT
+
+pytestmark = pytest.mark.cluster
+
+
+def all_secrets(platform: Platform) -> dict[str, str]:
+    """Every secret value that the deployment made or was given, by where it is."""
+    found = {"the scripted upstream's credential": SCRIPTED_BEARER}
+    items = platform.kube.json("get", "secrets", "-A")["items"]
+    for secret in items:
+        namespace = secret["metadata"]["namespace"]
+        if namespace != "system-llm" and not namespace.startswith("tenant-"):
+            continue
+        for key, value in secret.get("data", {}).items():
+            text = base64.b64decode(value).decode(errors="replace")
+            where = f"{namespace}/{secret['metadata']['name']}[{key}]"
+            if key in {"tls.crt", "OPENAI_API_BASE", "OPENAI_API_BASE_URL", "OPENAI_BASE_URL", "tokens.map"}:
+                continue
+            if key == "valkey.conf":
+                text = next(line.split()[1] for line in text.splitlines() if line.startswith("requirepass"))
+            if key == "DATABASE_URL":
+                text = text.split("://", 1)[1].split("@")[0].split(":", 1)[1]
+            if key == "tls.key":
+                text = text.splitlines()[1]
+            if key == "runtime.map":
+                text = text.split()[-1]
+            found[where] = text.strip()
+    assert len(found) >= 12
+    assert min(len(value) for value in found.values()) >= 16, "each secret is long enough to be looked for"
+    return found
+
+
+def leaks(text: str, secrets: dict[str, str]) -> list[str]:
+    return sorted(where for where, value in secrets.items() if value in text)
+
+
+def test_the_search_finds_a_planted_secret(platform: Platform) -> None:
+    secrets = all_secrets(platform)
+    where, value = next(iter(secrets.items()))
+    assert where in leaks(f"x{value}y", secrets)
+
+
+def test_exported_state_holds_no_secret_in_the_clear(platform: Platform) -> None:
+    state = platform.stack.export()
+    assert "ciphertext" in state
+    assert leaks(state, all_secrets(platform)) == []
+    for where, value in all_secrets(platform).items():
+        assert base64.b64encode(value.encode()).decode().rstrip("=") not in state, where
+
+
+def test_logs_hold_no_secret(platform: Platform) -> None:
+    secrets = all_secrets(platform)
+    pods = platform.kube.json("get", "pods", "-A")["items"]
+    read = 0
+    for pod in pods:
+        namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+        text = platform.kube.run("-n", namespace, "logs", name, "--all-containers", "--tail=20000", check=False)
+        read += len(text)
+        assert leaks(text, secrets) == [], f"{namespace}/{name}"
+    assert read > 1000
+
+
+def test_no_process_has_a_secret_in_its_arguments(platform: Platform) -> None:
+    secrets = all_secrets(platform)
+    update = subprocess.Popen(
+        ["pulumi", "preview", "-s", "test", "--config-file", str(platform.stack.file), "--non-interactive"],
+        cwd=ROOT,
+        env={**os.environ, **platform.environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    seen: set[str] = set()
+    # The nodes are containers of this machine, so that its process table has their processes too.
+    while update.poll() is None:
+        for entry in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                seen.add(entry.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+            except OSError:
+                continue
+    assert any("litellm" in line for line in seen)
+    assert any("haproxy" in line for line in seen)
+    assert leaks("\n".join(sorted(seen)), secrets) == []
+
+
+def test_rendered_output_and_previews_hold_no_secret(platform: Platform, tmp_path: Path) -> None:
+    secrets = all_secrets(platform)
+    out = tmp_path / "rendered"
+    subprocess.run(
+        [str(ROOT / ".venv/bin/hearth"), "render", "-f", str(platform.stack.file), "-o", str(out)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    text = "\n".join(path.read_text() for path in sorted(out.rglob("*")) if path.is_file())
+    assert "kind: Deployment" in text or '"kind": "Deployment"' in text
+    assert leaks(text, secrets) == []
+    desk = changed(platform.claim, tenants={"visitors": {"apps": {"desk": {"llm": True}}}})
+    preview = platform.stack.preview(desk)
+    platform.stack.write(platform.claim)
+    assert "visitors" in preview.stdout
+    assert leaks(preview.stdout + preview.stderr, secrets) == []
+
+
+def test_pods_see_no_more_secrets_than_they_need(platform: Platform) -> None:
+    """LiteLLM never sees an endpoint's credential; only the guard does (C-3)."""
+    pod = platform.kube.pods("system-llm", "hearth.dev/role=gateway")[0]
+    litellm = next(c for c in pod["spec"]["containers"] if c["name"] == "litellm")
+    text = json.dumps(litellm)
+    assert "ENDPOINT_CREDENTIAL" not in text
+    assert "LLM_PROVIDER_KEY" not in text
