@@ -1,9 +1,27 @@
 """What every shape of the claim has in common: frozen, strict, camelCase, unknown fields refused."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
+
+MEANINGS: Final[dict[str, str]] = {}
+"""What each pattern of the claim means in words, so that no error has to print a regular expression."""
+
+
+def matching(
+    pattern: str, meaning: str, *, min_length: int | None = None, max_length: int | None = None
+) -> StringConstraints:
+    """Return the constraint of a text that matches a pattern.
+
+    Args:
+        pattern: regular expression of the whole text, with `^` and `$`.
+        meaning: the same in words, as the end of the sentence "must be …".
+        min_length: fewest characters.
+        max_length: most characters.
+    """
+    MEANINGS[pattern] = meaning
+    return StringConstraints(pattern=pattern, min_length=min_length, max_length=max_length)
 
 
 class Shape(BaseModel):
@@ -23,34 +41,58 @@ class Shape(BaseModel):
     )
 
 
-Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$")]
-"""A name that becomes part of Kubernetes names: a lower-case RFC 1123 label of 1 to 40 characters that begins with a letter."""
+Identifier = Annotated[
+    str,
+    matching(
+        r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+        "a name of 1 to 40 lower-case letters, digits and single hyphens that begins with a letter",
+        min_length=1,
+        max_length=40,
+    ),
+]
+"""A name that becomes part of Kubernetes names: a lower-case RFC 1123 label of 1 to 40 characters that begins with
+a letter. It has no two hyphens in a row, so names that are joined by `--` stay distinct."""
 
 OneLine = Annotated[
     str,
-    StringConstraints(
-        min_length=1, max_length=512, pattern=r"^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$"
+    matching(
+        r"^[^\s\x00-\x1f\x7f-\x9f\u2028\u2029]([^\x00-\x1f\x7f-\x9f\u2028\u2029]*[^\s\x00-\x1f\x7f-\x9f\u2028\u2029])?$",
+        "one line of 1 to 512 printable characters without spaces at its ends",
+        min_length=1,
+        max_length=512,
     ),
 ]
 """One printable line of 1 to 512 characters without spaces at its ends (S3-18)."""
 
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Sha256 = Annotated[str, matching(r"^[0-9a-f]{64}$", "a SHA-256 digest of 64 lower-case hexadecimal digits")]
 """A SHA-256 digest as 64 lower-case hexadecimal digits."""
+
+CommitHash = Annotated[str, matching(r"^[0-9a-f]{40}$", "a commit of 40 lower-case hexadecimal digits")]
+"""A commit as 40 hexadecimal digits."""
 
 CredentialReference = Annotated[
     str,
-    StringConstraints(pattern=r"^credential://[a-z]([a-z0-9-]{0,38}[a-z0-9])?/[a-z]([a-z0-9-]{0,38}[a-z0-9])?$"),
+    matching(
+        r"^credential://[a-z][a-z0-9]*(-[a-z0-9]+)*/[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+        "a reference credential://<scope>/<name>, never the secret itself",
+        max_length=120,
+    ),
 ]
 """Where a secret is found, never the secret: `credential://<scope>/<name>` (S4-53)."""
 
-Decimal = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,9}(\.[0-9]{1,6})?$")]
+Decimal = Annotated[
+    str,
+    matching(r"^[0-9]{1,9}(\.[0-9]{1,6})?$", 'an amount in quotes with at most six decimal places, such as "20.00"'),
+]
 """A non-negative amount as a decimal string, so that no digit is lost to floating point."""
 
-Duration = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,3}[mhd]$")]
+Duration = Annotated[
+    str, matching(r"^[1-9][0-9]{0,3}[mhd]$", "a number of minutes, hours or days, such as 90m, 24h or 30d")
+]
 """A budget period: minutes, hours or days, such as `30d`."""
 
-Quantity = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,8}(Mi|Gi|Ti)$")]
+Quantity = Annotated[str, matching(r"^[1-9][0-9]{0,8}(Mi|Gi|Ti)$", "a quantity of bytes in Mi, Gi or Ti, such as 10Gi")]
 """A Kubernetes storage or memory quantity in Mi, Gi or Ti."""
 
-PositiveInt = Annotated[int, Field(gt=0)]
-"""An integer above zero."""
+PositiveInt = Annotated[int, Field(gt=0, le=10**12)]
+"""An integer above zero and not above 10¹²."""

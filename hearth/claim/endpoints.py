@@ -2,17 +2,15 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from hearth.claim.base import CredentialReference, OneLine, PositiveInt, Quantity, Sha256, Shape
+from hearth.claim.base import CommitHash, CredentialReference, OneLine, Quantity, Shape, matching
 from hearth.claim.network import EndpointAuth, NetworkProfile
 
 Protocol = Literal["openai_chat", "openai_embeddings", "openai_responses"]
 """The wire protocol of an endpoint."""
 Milliseconds = Annotated[int, Field(ge=100, le=3_600_000)]
 """A time in ms, 100 ms to one hour."""
-CommitHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
-"""A commit as 40 hexadecimal digits."""
 
 
 class Sidecar(Shape):
@@ -29,35 +27,87 @@ class Sidecar(Shape):
 class HuggingFaceSource(Shape):
     """One file of a Hugging Face repository at one commit (S2-6)."""
 
-    repo: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$")]
+    repo: Annotated[
+        str,
+        matching(
+            r"^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*$", "a repository <owner>/<name>", max_length=200
+        ),
+    ]
     """Repository, `<owner>/<name>`."""
     revision: CommitHash
     """Commit of the repository."""
-    file: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$")]
+    file: Annotated[
+        str,
+        matching(
+            r"^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$",
+            "the path of a file in the repository",
+            max_length=255,
+        ),
+    ]
     """File in the repository."""
 
 
 class ImageSource(Shape):
     """A file in a container image."""
 
-    ref: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-zA-Z0-9._/:@-]*$", max_length=255)]
+    ref: Annotated[
+        str,
+        matching(
+            r"^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9][a-z0-9._-]*)+(:[A-Za-z0-9_][A-Za-z0-9._-]*)?(@sha256:[0-9a-f]{64})?$",
+            "an image with its registry, such as registry.example/models/gemma:1.0@sha256:<digest>",
+            max_length=255,
+        ),
+    ]
     """The image, with a digest; a tag is accepted only for images of the local build."""
-    path: Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/-]+$")]
+    path: Annotated[
+        str,
+        matching(
+            r"^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$", "the absolute path of a file, without . and ..", max_length=255
+        ),
+    ]
     """Absolute path of the model file in the image."""
 
 
 class ModelSource(Shape):
-    """Where a model comes from: exactly one of these. An http(s) address that is served is an endpoint instead (S1-1)."""
+    """Where a model comes from: exactly one of these. An address that serves a model is an endpoint instead (S1-1)."""
 
     hugging_face: HuggingFaceSource | None = None
     """A file of a Hugging Face repository."""
-    url: Annotated[str, StringConstraints(pattern=r"^https://[^\s@?#]+$")] | None = None
+    url: (
+        Annotated[
+            str,
+            matching(
+                r"^https://[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[A-Za-z0-9_~+%-][A-Za-z0-9._~+%-]*)+$",
+                "an https address of a file without user, query and fragment",
+                max_length=2048,
+            ),
+        ]
+        | None
+    ) = None
     """An https address of a model file; needs a digest."""
     image: ImageSource | None = None
     """A file in a container image."""
-    ollama: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._/-]*(:[A-Za-z0-9._-]+)?$")] | None = None
+    ollama: (
+        Annotated[
+            str,
+            matching(
+                r"^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*(:[A-Za-z0-9._-]+)?$",
+                "a model of the Ollama library, such as gemma3:270m",
+                max_length=200,
+            ),
+        ]
+        | None
+    ) = None
     """A model of the Ollama library."""
-    file: Annotated[str, StringConstraints(pattern=r"^/[^\s]+$")] | None = None
+    file: (
+        Annotated[
+            str,
+            matching(
+                r"^(/[A-Za-z0-9_+-][A-Za-z0-9._+-]*)+$", "the absolute path of a file on the host", max_length=1024
+            ),
+        ]
+        | None
+    ) = None
     """Absolute path on the host."""
 
 
@@ -66,7 +116,7 @@ class RuntimeModel(Shape):
 
     source: ModelSource
     """Where it comes from."""
-    digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
+    digest: Annotated[str, matching(r"^sha256:[0-9a-f]{64}$", "sha256: and 64 lower-case hexadecimal digits")]
     """Digest that is checked before use (U-22): of the file, or of the manifest for an Ollama model."""
 
 
@@ -77,7 +127,13 @@ class Runtime(Shape):
     """The program."""
     placement: Literal["host", "pod"]
     """`host` is installed by Ansible, `pod` by Pulumi."""
-    loopback: Annotated[str, StringConstraints(pattern=r"^http://(127\.0\.0\.1|\[::1\]|localhost):[0-9]{1,5}$")]
+    loopback: Annotated[
+        str,
+        matching(
+            r"^http://(127\.0\.0\.1|\[::1\]|localhost):[1-9][0-9]{0,4}$",
+            "an http address of loopback with a port and without a path, such as http://127.0.0.1:11434",
+        ),
+    ]
     """Origin of the runtime on loopback, path `/` (S4-66)."""
     models: Annotated[tuple[RuntimeModel, ...], Field(min_length=1)]
     """Models that are present before the runtime is called ready."""
@@ -140,11 +196,9 @@ __all__ = [
     "HuggingFaceSource",
     "ImageSource",
     "ModelSource",
-    "PositiveInt",
     "Protocol",
     "Runtime",
     "RuntimeCapacity",
     "RuntimeModel",
-    "Sha256",
     "Sidecar",
 ]

@@ -1,10 +1,10 @@
-"""Shapes whose machinery is not there yet: they may be written down correctly, and declaring one is refused (S4-158)."""
+"""Shapes whose machinery is not there yet: what is written is checked, and declaring one is refused (S4-158)."""
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from hearth.claim.base import Identifier, PositiveInt, Sha256, Shape
+from hearth.claim.base import Identifier, OneLine, PositiveInt, Sha256, Shape
 from hearth.claim.endpoints import ModelSource
 
 
@@ -26,7 +26,7 @@ class PrivateInstance(Shape):
     """The model that it serves."""
     replicas: Annotated[int, Field(ge=1, le=20)] = 1
     """Pods."""
-    host: str | None = None
+    host: OneLine | None = None
     """Public host; no public route when absent."""
     tokens: tuple[Identifier, ...] = ()
     """Names of the tokens that open it."""
@@ -35,11 +35,11 @@ class PrivateInstance(Shape):
 class DevicePlugin(Shape):
     """GPUs through a device plugin."""
 
-    resource: str
+    resource: OneLine
     """Name of the extended resource."""
     count: PositiveInt
     """GPUs of one node."""
-    product: str
+    product: OneLine
     """GPU product, as the node label says it."""
 
 
@@ -60,9 +60,9 @@ class PoolLimits(Shape):
 class NodeClassReference(Shape):
     """The cloud's node class of a Karpenter pool."""
 
-    group: str
+    group: OneLine
     """API group."""
-    kind: str
+    kind: OneLine
     """Kind."""
     name: Identifier
     """Name."""
@@ -90,5 +90,5 @@ class Mesh(Shape):
     """This site's name in the mesh."""
     members: tuple[Identifier, ...] = ()
     """Other sites."""
-    shares: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = Field(default=())
+    shares: tuple[OneLine, ...] = Field(default=())
     """Deployments that are shared."""

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from hearth.claim.base import (
+    CommitHash,
     CredentialReference,
     Decimal,
     Duration,
@@ -13,6 +14,7 @@ from hearth.claim.base import (
     PositiveInt,
     Quantity,
     Shape,
+    matching,
 )
 
 ModelMode = Literal["chat", "completion", "embedding"]
@@ -22,17 +24,25 @@ ModelMode = Literal["chat", "completion", "embedding"]
 class ProviderModel(Shape):
     """One model of a provider, offered as `<provider>/<name>` (S3-15)."""
 
-    name: OneLine
-    """The name after the provider's prefix."""
+    name: Annotated[
+        str,
+        matching(
+            r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$",
+            "a name of 1 to 63 lower-case letters, digits, dots and hyphens",
+            min_length=1,
+            max_length=63,
+        ),
+    ]
+    """The name after the provider's prefix (U-5)."""
     model: OneLine
     """The model id that the provider knows."""
     max_tokens: Annotated[int, Field(gt=0, le=10_000_000)] = 8192
     """The advertised context window in tokens (S3-16)."""
     mode: ModelMode = "chat"
     """What the model answers (S3-16)."""
-    input_micros_per_million_tokens: Annotated[int, Field(ge=0)] = 0
+    input_micros_per_million_tokens: Annotated[int, Field(ge=0, le=10**12)] = 0
     """Price of a million prompt tokens in micro-units of the accounting currency (S4-122)."""
-    output_micros_per_million_tokens: Annotated[int, Field(ge=0)] = 0
+    output_micros_per_million_tokens: Annotated[int, Field(ge=0, le=10**12)] = 0
     """Price of a million completion tokens in micro-units of the accounting currency (S4-122)."""
 
 
@@ -45,10 +55,12 @@ class Provider(Shape):
     """What people read."""
     api_base: str
     """An https address without port but 443, user, password, query or fragment, and with a public host (S3-23)."""
-    api_key_property: str
+    api_key_property: Annotated[
+        str, matching(r"^[a-z0-9_]+$", "lower-case letters, digits and underscores", max_length=64)
+    ]
     """Must equal `<name>_api_key` with `-` as `_` (S3-27)."""
-    models: Annotated[tuple[ProviderModel, ...], Field(min_length=1)]
-    """The models that are offered."""
+    models: tuple[ProviderModel, ...]
+    """The models that are offered; an empty list prepares a provider whose token can be supplied already (U-5)."""
 
 
 class Instance(Shape):
@@ -56,11 +68,21 @@ class Instance(Shape):
 
     name: Identifier
     """Name of the instance; its Service is `vllm-<name>-inference` (S3-14)."""
-    model_id: OneLine
+    model_id: Annotated[
+        str,
+        matching(
+            r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?$",
+            "a Hugging Face repository <owner>/<name>",
+            min_length=1,
+            max_length=200,
+        ),
+    ]
     """Hugging Face repository; offered in lower case with `/` as `-` (S3-13)."""
-    revision: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
+    revision: CommitHash
     """The model's commit, 40 hexadecimal digits."""
-    gpu_memory_utilization: Annotated[str, StringConstraints(pattern=r"^0\.[0-9]{1,3}$")] = "0.90"
+    gpu_memory_utilization: Annotated[
+        str, matching(r"^0\.[0-9]{1,3}$", 'a fraction in quotes between 0 and 1, such as "0.85"')
+    ] = "0.90"
     """Fraction of the GPU's memory that vLLM may take."""
     max_model_len: PositiveInt
     """Context window in tokens."""
@@ -108,7 +130,10 @@ class ExternalDatabase(Shape):
 
     mode: Literal["external"]
     """Somebody else runs the database."""
-    host: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")]
+    host: Annotated[
+        str,
+        matching(r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$", "a DNS name in lower case or an IPv4 address"),
+    ]
     """DNS name or address of the server; the name that its certificate must carry."""
     port: Annotated[int, Field(ge=1, le=65535)] = 5432
     """TCP port of the server."""

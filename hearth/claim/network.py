@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from hearth.claim.base import CredentialReference, Identifier, Sha256, Shape
+from hearth.claim.base import CredentialReference, Identifier, Sha256, Shape, matching
 
 Port = Annotated[int, Field(ge=1, le=65535)]
 """A TCP port."""
@@ -24,14 +24,24 @@ class NetworkZone(Shape):
     """Whether `private_tls` endpoints may name this zone."""
     allow_private_plaintext: bool = False
     """Whether `private_plaintext` endpoints may name this zone (S4-12)."""
+    encrypted_overlay: bool = False
+    """Whether the network itself encrypts what crosses it, as WireGuard does; `policy.plaintext: overlay` permits
+    plaintext in such zones only (S4-12)."""
 
 
 class TrustBundle(Shape):
     """CA certificates by version and digest, never by content (S4-54 … S4-57)."""
 
-    file: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$")]
+    file: Annotated[
+        str,
+        matching(
+            r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$",
+            "a path inside the project's folder, such as trust/home-ca.v3.pem",
+            max_length=255,
+        ),
+    ]
     """Path of the PEM file, relative to the project's folder."""
-    version: Annotated[int, Field(ge=1)]
+    version: Annotated[int, Field(ge=1, le=1_000_000)]
     """Goes up with every change of the file."""
     sha256: Sha256
     """Digest of the file's bytes."""

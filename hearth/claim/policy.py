@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from hearth.claim.base import OneLine, Shape
+from hearth.claim.base import OneLine, Shape, matching
 
 
 class Vendor(Shape):
@@ -40,7 +40,7 @@ class Policy(Shape):
     """`hearth:policy`."""
 
     evidence: Literal["off", "warn", "enforce"] = "enforce"
-    """What happens to a private endpoint without valid evidence: nothing, a warning, or its route is withheld (C-18)."""
+    """What a private endpoint without valid evidence gets: nothing, a warning, or no route at all (C-18)."""
     plaintext: Literal["forbid", "loopback", "overlay", "zone"] = "forbid"
     """Where `private_plaintext` is permitted (S4-12)."""
     vendor: Vendor = Vendor()
@@ -53,7 +53,17 @@ class Policy(Shape):
     """Published images by digest, or the images that the local build makes without a registry."""
     cluster_cidrs: ClusterCidrs | None = None
     """Address ranges of the cluster; required by the zone `in-cluster`."""
-    trust_store: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*\.ya?ml$")] | None = None
+    trust_store: (
+        Annotated[
+            str,
+            matching(
+                r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*\.ya?ml$",
+                "the path of a YAML file inside the project's folder, such as trust/runners.yaml",
+                max_length=255,
+            ),
+        ]
+        | None
+    ) = None
     """File with the runners' public keys, owned by others than the claim's authors (S4-102)."""
     bounds: Bounds = Bounds()
     """Upper bounds that no endpoint may exceed."""

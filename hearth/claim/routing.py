@@ -57,7 +57,7 @@ class Alias(Shape):
     """Lanes that its deployments may be of; any one when empty."""
     residency: Annotated[tuple[Identifier, ...], Field(min_length=1)]
     """Where the data of its requests may be; every deployment must stay inside (S4-126)."""
-    max_cost_micros: Annotated[int, Field(ge=0)] | None = None
+    max_cost_micros: Annotated[int, Field(ge=0, le=10**15)] | None = None
     """Highest worst-case price of one request over all attempts, in micro-units (S4-125)."""
     paid_fallback: bool = False
     """Whether an alias that begins on a deployment of zero price may go on to a paid one (S4-125)."""

@@ -1,7 +1,5 @@
 """Tenants and their applications (S3-45 … S3-53)."""
 
-from typing import Annotated
-
 from pydantic import Field
 
 from hearth.claim.base import Decimal, Duration, Identifier, OneLine, PositiveInt, Shape
@@ -38,7 +36,7 @@ class Tenant(Shape):
     """Its applications by name."""
     models: tuple[OneLine, ...] | None = None
     """Public model names that its keys may use; all that are offered when absent."""
-    limits: Annotated[Limits, Field(default_factory=Limits)]
+    limits: Limits = Limits()
     """Bounds of the whole tenant."""
     open_webui: bool = False
     """Whether everyone of the tenant has Open WebUI (S3-53)."""

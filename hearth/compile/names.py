@@ -3,10 +3,15 @@
 from typing import Final
 
 from hearth.claim.claim import Claim
-from hearth.claim.tenants import Tenant
+from hearth.claim.names import GUARD_PROBE_PORT as GUARD_PROBE_PORT
+from hearth.claim.names import IN_CLUSTER as IN_CLUSTER
+from hearth.claim.names import NAMESPACE as NAMESPACE
+from hearth.claim.names import SIDECAR_PORT as SIDECAR_PORT
+from hearth.claim.names import endpoint_host as endpoint_host
+from hearth.claim.names import endpoint_service as endpoint_service
+from hearth.claim.names import public_instance_name as public_instance_name
+from hearth.claim.names import tenant_namespace as tenant_namespace
 
-NAMESPACE: Final = "system-llm"
-"""Namespace of the gateway and of everything behind it (S3-1)."""
 GATEWAY: Final = "llm-gateway"
 """Service and Deployment of the gateway. Bare names such as `litellm` would collide with the environment
 variables that Kubernetes derives from Services."""
@@ -19,17 +24,10 @@ GATEWAY_PORT: Final = 4000
 """TCP port of the front: the client API."""
 LITELLM_PORT: Final = 4001
 """TCP port of LiteLLM, on loopback only."""
-GUARD_PROBE_PORT: Final = 8405
-"""TCP port of the guard's and the sidecar's health probe."""
 FRONT_PROBE_PORT: Final = 8406
 """TCP port of the gateway's readiness and liveness probe."""
-SIDECAR_PORT: Final = 8443
-"""TCP port of the TLS sidecar."""
 FIRST_GUARD_PORT: Final = 9101
 """First of the guard's loopback ports, one for each upstream."""
-
-IN_CLUSTER: Final = "in-cluster"
-"""The built-in zone and the built-in trust bundle (C-2)."""
 
 ROLE_LABEL: Final = "hearth.dev/role"
 """Label that NetworkPolicies select on; tenants cannot give it to Pods in `system-llm`."""
@@ -41,29 +39,9 @@ APP_LABEL: Final = "hearth.dev/app"
 """Label with the app's name on an application's Pods; it opens the way to the gateway for apps that declare it."""
 
 
-def tenant_namespace(name: str, tenant: Tenant) -> str:
-    """Return the namespace of a tenant: the declared one, else `tenant-<name>`."""
-    return tenant.namespace or f"tenant-{name}"
-
-
-def endpoint_service(endpoint_id: str) -> str:
-    """Return the Service of an endpoint whose runtime is placed in a Pod."""
-    return f"llm-{endpoint_id}"
-
-
-def endpoint_host(endpoint_id: str) -> str:
-    """Return the only DNS name that an endpoint in a Pod may have in its base URL and in its certificate."""
-    return f"{endpoint_service(endpoint_id)}.{NAMESPACE}.svc.cluster.local"
-
-
 def credentials_secret(app: str) -> str:
     """Return the Secret with an application's key, in the tenant's namespace (S3-47)."""
     return f"llm-credentials-{app}"
-
-
-def public_instance_name(model_id: str) -> str:
-    """Return the public name of an instance: lower case, `/` as `-` (S3-13)."""
-    return model_id.lower().replace("/", "-")
 
 
 def endpoint_variable(endpoint_id: str) -> str:

@@ -1,0 +1,39 @@
+"""Names that a claim has to agree with and that artefacts are made from."""
+
+from typing import Final
+
+from hearth.claim.tenants import Tenant
+
+NAMESPACE: Final = "system-llm"
+"""Namespace of the gateway and of everything behind it (S3-1)."""
+IN_CLUSTER: Final = "in-cluster"
+"""The built-in zone and the built-in trust bundle (C-2)."""
+SIDECAR_PORT: Final = 8443
+"""TCP port of the TLS sidecar."""
+GUARD_PROBE_PORT: Final = 8405
+"""TCP port of the guard's and the sidecar's health probe."""
+
+
+def tenant_namespace(name: str, tenant: Tenant) -> str:
+    """Return the namespace of a tenant: the declared one, else `tenant-<name>`."""
+    return tenant.namespace or f"tenant-{name}"
+
+
+def endpoint_service(endpoint_id: str) -> str:
+    """Return the Service of an endpoint whose runtime is placed in a Pod."""
+    return f"llm-{endpoint_id}"
+
+
+def endpoint_host(endpoint_id: str) -> str:
+    """Return the only DNS name that an endpoint in a Pod may have in its base URL and in its certificate."""
+    return f"{endpoint_service(endpoint_id)}.{NAMESPACE}.svc.cluster.local"
+
+
+def public_instance_name(model_id: str) -> str:
+    """Return the public name of an instance: lower case, `/` as `-` (S3-13)."""
+    return model_id.lower().replace("/", "-")
+
+
+def api_key_property(provider: str) -> str:
+    """Return the only token property that a provider may name: `<name>_api_key`, `-` as `_` (S3-27)."""
+    return provider.replace("-", "_") + "_api_key"

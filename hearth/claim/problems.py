@@ -1,0 +1,64 @@
+"""What a refused claim says: every problem at once, each with its place, what is wrong and what to do."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+SHOWN: Final = 200
+"""Most problems that the text of an error shows; `ClaimError.problems` has all of them."""
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One thing that is wrong. Its texts never hold a value that was refused (S3-72)."""
+
+    path: str
+    """The field, such as `hearth:llm.providers[1].apiBase`, or the file."""
+    message: str
+    """What is wrong, as the end of a sentence that begins with the path, without a full stop."""
+    remedy: str
+    """What to do, as a sentence without a full stop."""
+    location: str = ""
+    """`file:line:column`, or empty where it is not known."""
+
+    def __str__(self) -> str:
+        """Return the problem as one line."""
+        prefix = f"{self.location}: " if self.location else ""
+        return f"{prefix}{self.path}: {self.message}. {self.remedy}."
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that the operator should know although the claim is right."""
+
+    path: str
+    """The field that it is about."""
+    message: str
+    """What to know, as a sentence without a full stop."""
+
+    def __str__(self) -> str:
+        """Return the notice as one line."""
+        return f"{self.path}: {self.message}."
+
+
+class ClaimError(Exception):
+    """A claim, or the call that names it, is wrong."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        """Keep the problems in the order that they are given in."""
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        """Return one line for each problem."""
+        lines = [str(problem) for problem in self.problems[:SHOWN]]
+        hidden = len(self.problems) - len(lines)
+        return "\n".join([*lines, f"… and {hidden} more."] if hidden else lines)
+
+
+def listed(names: Iterable[str], *, none: str = "none is declared") -> str:
+    """Return declared names for a message: sorted, at most twelve of them."""
+    ordered: Sequence[str] = sorted(names)
+    if not ordered:
+        return none
+    return ", ".join(ordered[:12]) + (", …" if len(ordered) > 12 else "")
