@@ -1,0 +1,200 @@
+"""One claim with a sidecar endpoint and a native one, a runner's key of a fixed seed, and evidence that fits them."""
+
+import base64
+import datetime
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from hearth.claim.claim import Claim
+from hearth.evidence.canonical import canonical
+from hearth.evidence.document import Evidence, Statement
+from hearth.evidence.signing import evidence_text, sign
+from hearth.evidence.trust import TrustStore, public_key_text
+from hearth.evidence.verify import Expected, Subject
+
+KEY_ID = "home-2026-q3"
+KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+OTHER_KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))
+NOW = datetime.datetime(2026, 8, 10, 12, 0, tzinfo=datetime.UTC)
+
+CAPACITY = {
+    "physicalRuntimeId": "gpu-box/ollama",
+    "capacityDomainId": "gpu-box/gpu-0",
+    "maxParallelRequests": 2,
+    "maxQueuedRequests": 4,
+}
+DEPLOYMENT = {
+    "endpoint": "ollama-home",
+    "model": "gemma3:270m",
+    "operations": ["chat", "completion"],
+    "pricing": {
+        "basis": "amortized_internal",
+        "version": "2026-1",
+        "inputMicrosPerMillionTokens": 1,
+        "outputMicrosPerMillionTokens": 1,
+    },
+    "residency": ["home"],
+}
+CLAIM_VALUES: dict[str, Any] = {
+    "llm": {"enabled": True},
+    "networkZones": {"home-model-lan": {"cidrs": ["192.168.1.0/24"], "ports": [8443, 8444]}},
+    "endpoints": {
+        "ollama-home": {
+            "protocol": "openai_chat",
+            "baseUrl": "https://ollama.home.arpa:8443/v1",
+            "endpointAuth": {"mode": "none"},
+            "networkProfile": {
+                "mode": "private_tls",
+                "termination": "light_gateway_sidecar",
+                "networkZoneId": "home-model-lan",
+                "tls": {"trustBundle": "home-ca"},
+            },
+            "sidecar": {},
+            "runtimeCapacity": CAPACITY,
+        },
+        "vllm-native": {
+            "protocol": "openai_chat",
+            "baseUrl": "https://vllm.home.arpa:8444/v1",
+            "endpointAuth": {"mode": "none"},
+            "networkProfile": {
+                "mode": "private_tls",
+                "networkZoneId": "home-model-lan",
+                "tls": {"trustBundle": "home-ca"},
+            },
+            "runtimeCapacity": {**CAPACITY, "physicalRuntimeId": "gpu-box/vllm"},
+        },
+        "cloud": {
+            "protocol": "openai_chat",
+            "baseUrl": "https://llm.example.com/v1",
+            "endpointAuth": {"mode": "none"},
+            "networkProfile": {},
+        },
+    },
+    "deployments": {
+        "gemma-home": DEPLOYMENT,
+        "qwen-native": {**DEPLOYMENT, "endpoint": "vllm-native", "model": "qwen", "operations": ["chat"]},
+        "cloud-chat": {**DEPLOYMENT, "endpoint": "cloud", "model": "big", "operations": ["chat"]},
+    },
+}
+
+
+def claim(**policy: str) -> Claim:
+    return Claim.model_validate_json(json.dumps({**CLAIM_VALUES, "policy": policy}))
+
+
+def digest_of(text: str) -> str:
+    return (text.encode().hex() * 64)[:64]
+
+
+EXPECTED = {
+    "ollama-home": Expected(
+        endpoint_sha256=digest_of("endpoint"),
+        profile_sha256=digest_of("profile"),
+        capacity_sha256=digest_of("capacity"),
+        revisions={"gemma-home": digest_of("revision")},
+        sidecar_config_sha256=digest_of("sidecar"),
+    ),
+    "vllm-native": Expected(
+        endpoint_sha256=digest_of("endpoint"),
+        profile_sha256=digest_of("profile"),
+        capacity_sha256=digest_of("capacity"),
+        revisions={"qwen-native": digest_of("revision")},
+        sidecar_config_sha256=None,
+    ),
+}
+SUBJECT = Subject(claim(), "home", "ollama-home", EXPECTED["ollama-home"])
+NATIVE = Subject(claim(), "home", "vllm-native", EXPECTED["vllm-native"])
+
+STATEMENT: dict[str, Any] = {
+    "version": "hearth.evidence/v1",
+    "kind": "live_endpoint",
+    "environment": "home",
+    "endpoint": "ollama-home",
+    "endpointSha256": digest_of("endpoint"),
+    "profileSha256": digest_of("profile"),
+    "capacitySha256": digest_of("capacity"),
+    "physicalRuntimeId": "gpu-box/ollama",
+    "runtimeVersion": "0.17.4",
+    "certificateSha256": digest_of("certificate"),
+    "state": "passed",
+    "deployments": {
+        "gemma-home": {
+            "revision": digest_of("revision"),
+            "model": "gemma3:270m",
+            "operations": {"chat": "passed", "completion": "passed"},
+        }
+    },
+    "sidecar": {
+        "profileVersion": "model-provider-sidecar/v1",
+        "configSha256": digest_of("sidecar"),
+        "certificateIdentitySha256": digest_of("certificate"),
+        "isolationEvidenceSha256": digest_of("isolation"),
+        "rawPortReachable": False,
+    },
+    "runnerVantage": {
+        "kind": "external_host",
+        "environmentId": "home",
+        "sourceWorkloadId": "control-host/hearth-qualify",
+        "sourceNetworkZoneId": "home-lan",
+        "sourceNetworkNamespaceId": "control-host/net-1",
+        "targetNetworkNamespaceId": "gpu-box/net-1",
+        "rawProbeTargetSha256": digest_of("raw target"),
+    },
+    "probes": [
+        {
+            "id": "transport.certificate",
+            "deployment": None,
+            "outcome": "passed",
+            "reason": None,
+            "facts": {"days_left": 80},
+        },
+        {
+            "id": "chat.stream",
+            "deployment": "gemma-home",
+            "outcome": "skipped",
+            "reason": "operation_not_declared",
+            "facts": {},
+        },
+    ],
+    "catalogueVersion": 1,
+    "previousSha256": None,
+    "testedAt": "2026-08-08T16:00:00Z",
+    "validUntil": "2026-08-15T16:00:00Z",
+    "signerKeyId": KEY_ID,
+}
+
+
+def trust_store(**overrides: Any) -> TrustStore:
+    key = {
+        "publicKey": public_key_text(KEY.public_key()),
+        "notBefore": "2026-07-01T00:00:00Z",
+        "notAfter": "2026-10-01T00:00:00Z",
+        **overrides,
+    }
+    return TrustStore.model_validate_json(json.dumps({"version": "hearth.trust-store/v1", "keys": {KEY_ID: key}}))
+
+
+def altered(change: Callable[[dict[str, Any]], None] | None = None) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads(json.dumps(STATEMENT))
+    if change is not None:
+        change(values)
+    return values
+
+
+def signed(change: Callable[[dict[str, Any]], None] | None = None, key: Ed25519PrivateKey = KEY) -> bytes:
+    """Return evidence with a change that the runner itself signed."""
+    statement = Statement.model_validate_json(json.dumps(altered(change)))
+    return evidence_text(sign(statement, key)).encode()
+
+
+def signed_mapping(values: Mapping[str, Any], key: Ed25519PrivateKey = KEY) -> bytes:
+    """Return any object at all with a signature that holds, whether or not it is evidence."""
+    signature = "base64:" + base64.b64encode(key.sign(canonical(values))).decode()
+    return json.dumps({**values, "signature": signature}).encode()
+
+
+def evidence() -> Evidence:
+    return Evidence.model_validate_json(signed())

@@ -1,0 +1,108 @@
+"""Reading evidence files and the trust store from the project's folder."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hearth.claim.problems import ClaimError
+from hearth.evidence.canonical import MAXIMUM_BYTES
+from hearth.evidence.reasons import Reason
+from hearth.evidence.store import evidence_file, read_evidence, read_trust_store
+from hearth.evidence.trust import public_key_text
+from hearth.evidence.verify import authenticate
+from tests.unit.evidence import samples
+
+PUBLIC = public_key_text(samples.KEY.public_key())
+STORE = f"""\
+version: hearth.trust-store/v1
+keys:
+  {samples.KEY_ID}:
+    publicKey: {PUBLIC}
+    notBefore: "2026-07-01T00:00:00Z"
+    notAfter: "2026-10-01T00:00:00Z"
+"""
+
+
+def refusal(base: Path, text: str) -> str:
+    (base / "runners.yaml").write_text(text)
+    with pytest.raises(ClaimError) as refused:
+        read_trust_store(base, "runners.yaml")
+    return str(refused.value)
+
+
+def test_a_trust_store_is_read(tmp_path: Path) -> None:
+    (tmp_path / "runners.yaml").write_text(STORE)
+    store = read_trust_store(tmp_path, "runners.yaml")
+    assert store == samples.trust_store()
+    assert authenticate(samples.signed(), store).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("runner: x", "", "names a file that does not exist"),
+        ("v1\n", "v2\n", "version must be one of hearth.trust-store/v1"),
+        ("publicKey: ", "publikKey: ", "publikKey is not a field of the trust store. Did you mean publicKey"),
+        (PUBLIC, "A" * 43 + "=", "is a placeholder that anybody can sign for"),
+        (PUBLIC, PUBLIC[:-2] + "h=", "is not the base64 of 32 bytes"),
+        (PUBLIC, PUBLIC[:-2] + "=", "is not base64"),
+        ('"2026-07-01T00:00:00Z"', "2026-07-01T00:00:00Z", "Put it in quotes"),
+        ('"2026-07-01T00:00:00Z"', '"2026-13-01T00:00:00Z"', "is a time that does not exist"),
+        ('"2026-07-01T00:00:00Z"', '"2027-07-01T00:00:00Z"', "has a notBefore that is not before its notAfter"),
+        ('"2026-07-01T00:00:00Z"', '"July"', "It must be a time in UTC in quotes"),
+        ("keys:", "keys: [", "is broken"),
+        (STORE, "", "must be a mapping"),
+    ],
+)
+def test_a_wrong_trust_store_says_what_to_do(tmp_path: Path, old: str, new: str, message: str) -> None:
+    if message.startswith("names"):
+        with pytest.raises(ClaimError, match=message):
+            read_trust_store(tmp_path, "runners.yaml")
+        return
+    assert message in refusal(tmp_path, STORE.replace(old, new))
+
+
+def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
+    text = refusal(tmp_path, STORE.replace(PUBLIC, "x").replace("2026-10", "2026-99").replace("v1", "v9"))
+    assert len(text.splitlines()) == 3
+
+
+def test_no_refused_value_is_repeated(tmp_path: Path) -> None:
+    text = refusal(tmp_path, STORE.replace(PUBLIC, "sk-canary").replace("notAfter: ", "sk canary: "))
+    assert "sk-canary" not in text
+    assert "sk canary" not in text
+    assert len(text.splitlines()) == 3
+
+
+def test_evidence_is_read_by_endpoint(tmp_path: Path) -> None:
+    file = evidence_file(tmp_path, "home", "ollama-home")
+    assert file == tmp_path / "evidence" / "home" / "ollama-home.json"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(samples.signed())
+    (file.parent / "README.md").write_text("not evidence")
+    (file.parent / "folder.json").mkdir()
+    assert read_evidence(tmp_path, "home") == {"ollama-home": samples.signed()}
+    assert read_evidence(tmp_path, "production") == {}
+
+
+def test_a_huge_file_is_not_read_whole(tmp_path: Path) -> None:
+    file = evidence_file(tmp_path, "home", "ollama-home")
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"{" + b" " * (4 * MAXIMUM_BYTES))
+    data = read_evidence(tmp_path, "home")["ollama-home"]
+    assert len(data) == MAXIMUM_BYTES + 1
+    assert authenticate(data, samples.trust_store()).findings[0].reason is Reason.MALFORMED
+
+
+def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = evidence_file(tmp_path, "home", "ollama-home")
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"{}")
+
+    def refuse(*_: object) -> bytes:
+        raise PermissionError(13, os.strerror(13))
+
+    monkeypatch.setattr("hearth.evidence.store._read", refuse)
+    with pytest.raises(ClaimError, match=r"evidence/home/ollama-home\.json: cannot be read: Permission denied"):
+        read_evidence(tmp_path, "home")
