@@ -1,12 +1,10 @@
 """Looking up a host's addresses: a parameter of the loader, so that the claim's rules need no network."""
 
-import socket
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import ip_address
 
-IPAddress = IPv4Address | IPv6Address
-"""An IPv4 or IPv6 address."""
+from hearth.claim.addresses import IPAddress
+
 Resolver = Callable[[str], Sequence[IPAddress]]
 """Returns every address of a host name; raises `OSError` when there is none."""
 
@@ -20,6 +18,10 @@ def system_resolver(host: str) -> Sequence[IPAddress]:
     Raises:
         OSError: the name has no address, or the resolver does not answer within `TIMEOUT_SECONDS`.
     """
+    # Only a call that looks something up waits for these imports.
+    import socket
+    from concurrent.futures import ThreadPoolExecutor
+
     pool = ThreadPoolExecutor(max_workers=1)
     try:
         answers = pool.submit(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM).result(TIMEOUT_SECONDS)

@@ -1,12 +1,43 @@
-"""Entry point of the `hearth` command."""
+"""Entry point of the `hearth` command: the table of its sub-commands, and what they have in common when they fail."""
+
+import os
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
-app = typer.Typer(
-    help="Hearth: a private LLM platform from one claim per environment.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+COMMANDS: Final[dict[str, str]] = {
+    "check": "hearth.cli.check",
+    "schema": "hearth.cli.schema",
+}
+"""Sub-commands by name. Each module has a `typer.Typer` called `app`; it is imported when its command is used, so
+that no command waits for what only another one needs."""
+
+DONE, NOT_SO, WRONG_CALL = 0, 1, 2
+"""Exit codes: done; what was asked about is not so, or Hearth failed; the claim or the call is wrong."""
+
+
+class Commands(TyperGroup):
+    """The sub-commands of the table."""
+
+    def list_commands(self, _: Any) -> list[str]:
+        """Return the names for the help text."""
+        return list(COMMANDS)
+
+    def get_command(self, _: Any, cmd_name: str) -> Any:
+        """Return a sub-command, or `None` when there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = typer.main.get_command(import_module(COMMANDS[cmd_name]).app)
+        command.name = cmd_name
+        return command
+
+
+app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.callback()
@@ -14,6 +45,36 @@ def root() -> None:
     """Hearth: a private LLM platform from one claim per environment."""
 
 
-def main() -> None:
-    """Run the command line."""
-    app()
+def _defect(error: BaseException) -> str:
+    """Return one line about an exception that nobody expected: where it happened, never what it says.
+
+    The text of an exception may hold a value of the claim or a secret.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if f"{os.sep}hearth{os.sep}" in frame.filename] or frames
+    place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "an unknown place"
+    return (
+        f"hearth: unexpected {type(error).__name__} at {place}. This is a defect of Hearth: please report it with the "
+        "output of the same command under HEARTH_DEBUG=1, after a look for secrets in it."
+    )
+
+
+def main() -> NoReturn:
+    """Run the command line. No failure prints a traceback unless `HEARTH_DEBUG=1` is set.
+
+    A command ends with `typer.Exit(code)` when its exit code is not `DONE`; a `ClaimError` that it does not catch is
+    printed and ends with `WRONG_CALL`.
+    """
+    from hearth.claim.problems import ClaimError
+
+    try:
+        app(prog_name="hearth")
+    except ClaimError as error:
+        print(error, file=sys.stderr)
+        sys.exit(WRONG_CALL)
+    except Exception as error:
+        if os.environ.get("HEARTH_DEBUG") == "1":
+            raise
+        print(_defect(error), file=sys.stderr)
+        sys.exit(NOT_SO)
+    sys.exit(DONE)
