@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # roots.sh NAME...: the root file systems that the images stand on, as images localhost/hearth/root-NAME:<hash of its recipe>.
-# Where there is no registry they are made of Debian packages by mmdebstrap from the machine's own apt sources.
+# With a registry they are Debian's image and apt-get; without one, Debian packages by mmdebstrap from the machine's own apt sources.
 # NAME: base, python, haproxy, postgres (Debian of IMAGES_DEBIAN); node, iptables (Debian of NODE_DEBIAN, for the cluster).
 # `roots.sh --ref NAME` prints the reference and builds nothing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../local/lib.sh"
 . "$here/../local/podman.sh"
+. "$here/../local/branch.sh"
 
 BASE=libc6,libc-bin,dash,coreutils,ca-certificates,tzdata,base-files,netbase
 IPTABLES=iptables,nftables,ipset,conntrack,kmod,iproute2
@@ -65,11 +66,26 @@ ref() {
   echo "localhost/hearth/root-$1:$(printf '%s\n' "$suite $variant $packages $USERS" "$(declare -f finish_extracted finish_essential)" | shasum256 | cut -c1-12)"
 }
 
+install_on_debian_image() { # SUITE PACKAGES REF
+  local user users=""
+  for user in $USERS; do users+=" && echo '${user%:*}:x:${user#*:}:${user#*:}::/tmp:/bin/sh' >>/etc/passwd && echo '${user%:*}:x:${user#*:}:' >>/etc/group"; done
+  "$HEARTH_ENGINE" build --quiet -t "$3" - <<FILE
+FROM docker.io/library/debian:$1-slim
+RUN apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends ${2//,/ } \\
+ && rm -rf /var/lib/apt/lists/* $users
+FILE
+}
+
 make_root() {
   local name=$1 ref suite variant packages hook list
   ref=$(ref "$name")
   describe "$name"
-  podman image exists "$ref" && return
+  "$HEARTH_ENGINE" image inspect "$ref" >/dev/null 2>&1 && return
+  if [ "$HEARTH_BRANCH" = official ]; then
+    say "root $name: Debian $suite by apt-get (usually 1 min)"
+    timed "root $name" install_on_debian_image "$suite" "$packages" "$ref"
+    return
+  fi
   say "root $name: Debian $suite by mmdebstrap (usually 1 min)"
   hook=$(mktemp)
   printf '#!/bin/bash\nset -eu\nUSERS="%s"\n%s\nfinish_%s "$1"\n' "$USERS" "$(declare -f "finish_extracted" "finish_essential")" \
@@ -91,5 +107,5 @@ if [ "${1:-}" = --ref ]; then
   ref "$2"
   exit
 fi
-podman_environment
+choose_branch
 for name in "$@"; do make_root "$name"; done

@@ -28,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--parallel", type=int, default=2, help="requests answered at once (default: %(default)s)")
     options.add_argument("--ctx-size", type=int, default=4096, help="context in tokens, shared by those (default: %(default)s)")
     options.add_argument("--threads", type=int, default=1, help="processor threads (default: %(default)s)")
+    options.add_argument("--chat-template", help="llama.cpp's name of a template, for a model file without its own (for example gemma)")
     options.add_argument("--metrics", action="store_true", help="serve /metrics")
     options.add_argument("--embedding", action="store_true", help="serve embeddings only")
     return options
@@ -62,6 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parameters.cpuparams_batch.n_threads = options.threads
     if options.alias:
         parameters.model_alias = {options.alias}
+    if options.chat_template:
+        parameters.chat_template = options.chat_template
+        parameters.use_jinja = False  # with it, the name itself would be read as a template
     parameters.api_keys = read_keys(options.api_key_file, os.environ)
     parameters.endpoint_metrics = options.metrics
     parameters.embedding = options.embedding
