@@ -1,16 +1,282 @@
-"""LiteLLM's configuration: the one place where models come from (S3-6, S3-7)."""
+"""LiteLLM's configuration: the one place where models come from (S3-6, S3-7).
 
-from collections.abc import Mapping
-from typing import Any
+LiteLLM calls the guard on loopback and nothing else. It knows no credential of an endpoint or a provider, follows no
+order but an alias's own, retries nothing, and cools nothing down: whether an endpoint can answer is the guard's to
+say, so that one client's wrong requests cannot take a model away from everybody (C-3, C-9, S4-130).
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import yaml
 
 from hearth.claim.claim import Claim
+from hearth.claim.llm import Instance, Provider, ProviderModel
+from hearth.claim.routing import Alias, Deployment, Operation
+from hearth.compile.names import NAMESPACE, public_instance_name
+from hearth.compile.upstreams import PROVIDER_TIMEOUT_MS, Upstream, offered_providers, upstreams
+
+PERSON_BUDGET: Final = "hearth-person"
+"""Budget id of everybody whom a request names (S3-55, S3-56)."""
+GUARD_API_KEY: Final = "the-guard-adds-the-credential"
+"""What LiteLLM sends as credential. The guard removes it; it opens nothing anywhere."""
+INSTANCE_PORT: Final = 8000
+"""TCP port of a vLLM instance (S3-14)."""
+GATEWAY_CONNECTIONS: Final = 145
+"""Database connections of all Pods of the gateway together: what PostgreSQL is planned to have for them."""
+MOST_POD_CONNECTIONS: Final = 10
+"""Most database connections of one Pod."""
+
+_REFERENCE: Final = "os.environ/"
+_MODEL_IDS: Final = uuid.UUID("6f1c7d2e-5f0a-5c1e-9a7b-0d5f3f1e8a44")
+_MODES: Final[tuple[tuple[Operation, str], ...]] = (
+    ("chat", "chat"),
+    ("completion", "completion"),
+    ("embedding", "embedding"),
+    # The mode "responses" would make LiteLLM answer chat through the responses API, which nobody declared (S4-97).
+    ("responses", "chat"),
+)
+
+
+class ReferenceInClaimError(ValueError):
+    """A text of the claim would be read by LiteLLM as the name of one of its environment variables."""
 
 
 def compile_litellm(claim: Claim, *, withheld: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return the content of config.yaml.
 
+    The list of models is empty, and right, on a cluster without GPU and provider (S3-19). The mock is never in it.
+
     Args:
         claim: a claim that passed the rules.
         withheld: reasons by endpoint id; the deployments of these endpoints are left out (C-18).
+
+    Raises:
+        ReferenceInClaimError: a text of the claim begins with `os.environ/`.
     """
-    raise NotImplementedError
+    by_name = {upstream.name: upstream for upstream in upstreams(claim)}
+    models = [
+        *_alias_models(claim, by_name, withheld or {}),
+        *(model for provider in offered_providers(claim) for model in _provider_models(provider, by_name)),
+        *(_instance_model(instance) for instance in offered_instances(claim)),
+    ]
+    _refuse_references(models)
+    longest_ms = max((upstream.request_timeout_ms for upstream in by_name.values()), default=PROVIDER_TIMEOUT_MS)
+    return {
+        "model_list": models,
+        "general_settings": _general_settings(claim),
+        "router_settings": {
+            "routing_strategy": "simple-shuffle",
+            "num_retries": 0,
+            "disable_cooldowns": True,
+        },
+        "litellm_settings": {
+            # A parameter that the model does not know is refused, not dropped in silence (S4-2); and with dropping
+            # on, LiteLLM answers 200 with the body `null` when the model server answers 422.
+            "drop_params": False,
+            "num_retries": 0,
+            "request_timeout": _seconds(longest_ms),
+            "budget_exceeded_status_code": 429,
+            "turn_off_message_logging": True,
+            "json_logs": True,
+            **({"max_end_user_budget_id": PERSON_BUDGET} if claim.llm.person_budget else {}),
+        },
+    }
+
+
+def litellm_yaml(config: Mapping[str, Any]) -> str:
+    """Return the text of config.yaml: keys sorted, so that one content has one text."""
+    return yaml.safe_dump(dict(config), sort_keys=True, allow_unicode=True, default_flow_style=False, width=120)
+
+
+def offered_instances(claim: Claim) -> tuple[Instance, ...]:
+    """Return the instances that are offered, sorted by public name: none without GPUs (S3-19, S3-78)."""
+    if not claim.llm.gpu_acceleration:
+        return ()
+    return tuple(sorted(claim.llm.instances, key=lambda instance: public_instance_name(instance.model_id)))
+
+
+def instance_base_url(instance: Instance) -> str:
+    """Return where an instance is called (S3-14)."""
+    return f"http://vllm-{instance.name}-inference.{NAMESPACE}.svc.cluster.local:{INSTANCE_PORT}/v1"
+
+
+def connection_pool_limit(replicas: int) -> int:
+    """Return how many database connections one Pod of the gateway may hold.
+
+    A rolling update has one Pod more than `replicas`. Many replicas get small pools, and never "too many clients",
+    which LiteLLM would tell every tenant as 401.
+
+    Args:
+        replicas: Pods of the gateway, 1 to 20.
+    """
+    return min(MOST_POD_CONNECTIONS, GATEWAY_CONNECTIONS // (replicas + 1))
+
+
+def _general_settings(claim: Claim) -> dict[str, Any]:
+    return {
+        "master_key": f"{_REFERENCE}LITELLM_MASTER_KEY",
+        "database_url": f"{_REFERENCE}DATABASE_URL",
+        "store_model_in_db": False,
+        "database_connection_pool_limit": connection_pool_limit(claim.llm.gateway.replicas),
+        "allow_requests_on_db_unavailable": False,
+        "user_api_key_cache_ttl": claim.llm.gateway.key_cache_seconds,
+        # Not the response cache: Valkey counts requests, tokens and spend for all replicas, and keeps no answer.
+        "coordination_redis": {field: f"{_REFERENCE}REDIS_{field.upper()}" for field in ("host", "port", "password")},
+        # Without these two, budgets and limits do not hold while Valkey is away.
+        "fail_closed_budget_enforcement": True,
+        "fail_closed_rate_limit_enforcement": True,
+        "disable_spend_logs": False,
+        "store_prompts_in_spend_logs": False,
+        "background_health_checks": False,
+        "cancel_on_disconnect": True,
+    }
+
+
+def _alias_models(
+    claim: Claim, by_name: Mapping[str, Upstream], withheld: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    for name, alias in sorted(claim.aliases.items()):
+        for order, deployment_id in enumerate(alias.deployments, start=1):
+            deployment = claim.deployments[deployment_id]
+            if deployment.endpoint not in withheld:
+                upstream = by_name[f"endpoint-{deployment.endpoint}"]
+                yield _deployment_model(name, alias, order, deployment_id, deployment, upstream)
+
+
+def _deployment_model(
+    public_name: str, alias: Alias, order: int, deployment_id: str, deployment: Deployment, upstream: Upstream
+) -> dict[str, Any]:
+    pricing = deployment.pricing
+    model = _model(
+        public_name,
+        deployment_id,
+        deployment.model,
+        upstream.base_url,
+        upstream,
+        prices=(pricing.input_micros_per_million_tokens, pricing.output_micros_per_million_tokens),
+        mode=next(mode for operation, mode in _MODES if operation in deployment.operations),
+        context_tokens=deployment.context_tokens,
+    )
+    if len(alias.deployments) > 1:
+        model["litellm_params"]["order"] = order
+    model["model_info"] |= {
+        "deployment": deployment_id,
+        "endpoint": deployment.endpoint,
+        "operations": list(deployment.operations),
+        "lane": deployment.lane,
+        "residency": list(deployment.residency),
+        "price_basis": pricing.basis,
+        "price_version": pricing.version,
+        **({"embedding_space": deployment.embedding_space} if deployment.embedding_space else {}),
+    }
+    return model
+
+
+def _provider_models(provider: Provider, by_name: Mapping[str, Upstream]) -> Iterator[dict[str, Any]]:
+    upstream = by_name[f"provider-{provider.name}"]
+    for declared in sorted(provider.models, key=lambda model: model.name):
+        yield _provider_model(provider, declared, upstream)
+
+
+def _provider_model(provider: Provider, declared: ProviderModel, upstream: Upstream) -> dict[str, Any]:
+    model = _model(
+        f"{provider.name}/{declared.name}",
+        provider.name,
+        declared.model,
+        upstream.base_url,
+        upstream,
+        prices=(declared.input_micros_per_million_tokens, declared.output_micros_per_million_tokens),
+        mode=declared.mode,
+        context_tokens=declared.max_tokens,
+    )
+    model["model_info"]["provider"] = provider.name
+    return model
+
+
+def _instance_model(instance: Instance) -> dict[str, Any]:
+    name = public_instance_name(instance.model_id)
+    # An instance has no price of its own in the claim; an absent one would be looked up by name in LiteLLM's list.
+    model = _model(
+        name,
+        instance.name,
+        name,
+        instance_base_url(instance),
+        None,
+        prices=(0, 0),
+        mode="chat",
+        context_tokens=instance.max_model_len,
+    )
+    model["model_info"]["instance"] = instance.name
+    return model
+
+
+def _model(
+    public_name: str,
+    source: str,
+    upstream_model: str,
+    base_url: str,
+    upstream: Upstream | None,
+    *,
+    prices: tuple[int, int],
+    mode: str,
+    context_tokens: int,
+) -> dict[str, Any]:
+    request_ms = upstream.request_timeout_ms if upstream else PROVIDER_TIMEOUT_MS
+    setup_ms = upstream.stream_setup_timeout_ms if upstream else PROVIDER_TIMEOUT_MS
+    return {
+        "model_name": public_name,
+        "litellm_params": {
+            # This prefix passes chat, completions, embeddings and responses to the path of the same name, unchanged.
+            "model": f"openai/{upstream_model}",
+            "api_base": base_url,
+            "api_key": GUARD_API_KEY,
+            "timeout": _seconds(request_ms),
+            "stream_timeout": _seconds(setup_ms),
+            "max_retries": 0,
+            "input_cost_per_token": per_token(prices[0]),
+            "output_cost_per_token": per_token(prices[1]),
+            # Parameters that LiteLLM believes only some models of one vendor have; the model server decides.
+            "allowed_openai_params": ["dimensions", "verbosity"],
+            # A person's name is for the gateway's budgets, and stays in it.
+            "additional_drop_params": ["user"],
+        },
+        "model_info": {
+            "id": str(uuid.uuid5(_MODEL_IDS, f"{public_name}\n{source}")),
+            "mode": mode,
+            # LiteLLM reserves this much of a budget for a request that does not say how long its answer may be.
+            "max_tokens": context_tokens,
+            "max_input_tokens": context_tokens,
+            # Passes `reasoning` of the responses API on, which LiteLLM refuses for models that it does not know.
+            "supports_reasoning": True,
+        },
+    }
+
+
+def per_token(micros_per_million_tokens: int) -> float:
+    """Return a price in units of the accounting currency for one token.
+
+    The claim counts micro-units (10⁻⁶) for a million (10⁶) tokens, so one unit of the claim is 10⁻¹² here (S4-122).
+    """
+    return micros_per_million_tokens / 10**12
+
+
+def _seconds(milliseconds: int) -> float:
+    return milliseconds / 1_000
+
+
+def _refuse_references(value: object) -> None:
+    """Refuse what LiteLLM would replace by a variable of its environment, in which its own secrets are.
+
+    Raises:
+        ReferenceInClaimError: a text begins with `os.environ/`.
+    """
+    if isinstance(value, str) and value.startswith(_REFERENCE):
+        raise ReferenceInClaimError(f"a name or text of the claim begins with {_REFERENCE}; LiteLLM would read it")
+    if isinstance(value, Mapping):
+        for item in value.values():
+            _refuse_references(item)
+    elif isinstance(value, list):
+        for item in value:
+            _refuse_references(item)

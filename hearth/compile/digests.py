@@ -1,0 +1,197 @@
+"""Digests of what an endpoint and a deployment are (S4-17, S4-100).
+
+Each digest is the SHA-256 of an RFC 8785 document with a version field. A document holds no version of a tool and no
+secret, and its meaning never changes: another meaning is another version, so that old evidence is never taken for
+something that it does not say.
+"""
+
+from collections.abc import Mapping
+from ipaddress import ip_network
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from hearth.claim.claim import Claim
+from hearth.claim.endpoints import Endpoint, RuntimeCapacity
+from hearth.claim.network import NoAuth
+from hearth.compile.names import IN_CLUSTER
+from hearth.evidence.canonical import digest
+from hearth.evidence.verify import Expected
+
+ENDPOINT_VERSION: Final = "hearth.endpoint/v1"
+"""Version of the endpoint document."""
+ZONE_VERSION: Final = "hearth.zone/v1"
+"""Version of the zone document."""
+PROFILE_VERSION: Final = "hearth.profile/v1"
+"""Version of the network profile document."""
+CAPACITY_VERSION: Final = "hearth.capacity/v1"
+"""Version of the capacity document."""
+DEPLOYMENT_VERSION: Final = "hearth.deployment/v1"
+"""Version of the deployment document."""
+
+_DEFAULT_PORTS: Final = {"https": 443, "http": 80}
+
+
+def endpoint_document(endpoint: Endpoint) -> dict[str, Any]:
+    """Return what an endpoint's digest covers: its normalised address, its protocol and how it is identified to.
+
+    Of headers it holds the names in lower case, never a value.
+    """
+    url = urlsplit(endpoint.base_url)
+    auth = endpoint.endpoint_auth
+    header = {"none": None, "bearer": "authorization"}.get(auth.mode, getattr(auth, "header", None))
+    return {
+        "version": ENDPOINT_VERSION,
+        "scheme": url.scheme,
+        "host": (url.hostname or "").rstrip("."),
+        "port": url.port or _DEFAULT_PORTS[url.scheme],
+        "pathPrefix": url.path.rstrip("/"),
+        "protocol": endpoint.protocol,
+        "authMode": auth.mode,
+        "authHeader": header,
+        "headerNames": sorted(name.lower() for name in endpoint.headers),
+    }
+
+
+def endpoint_digest(endpoint: Endpoint) -> str:
+    """Return the digest of an endpoint's address, protocol and way of identifying (S4-100)."""
+    return digest(endpoint_document(endpoint))
+
+
+def _networks(cidrs: tuple[str, ...]) -> list[str]:
+    return sorted(str(ip_network(cidr)) for cidr in cidrs)
+
+
+def zone_document(claim: Claim, zone_id: str) -> dict[str, Any]:
+    """Return what a zone permits, in an order of its own: the revision of the zone is the digest of this."""
+    if zone_id == IN_CLUSTER:
+        cidrs = claim.policy.cluster_cidrs
+        return {
+            "version": ZONE_VERSION,
+            "id": IN_CLUSTER,
+            "services": _networks(cidrs.services) if cidrs else [],
+            "pods": _networks(cidrs.pods) if cidrs else [],
+        }
+    zone = claim.network_zones[zone_id]
+    return {
+        "version": ZONE_VERSION,
+        "id": zone_id,
+        "dnsNames": sorted(zone.dns_names),
+        "cidrs": _networks(zone.cidrs),
+        "ports": sorted(zone.ports),
+        "allowPrivateTls": zone.allow_private_tls,
+        "allowPrivatePlaintext": zone.allow_private_plaintext,
+        "encryptedOverlay": zone.encrypted_overlay,
+    }
+
+
+def profile_document(claim: Claim, endpoint_id: str) -> dict[str, Any]:
+    """Return what a network profile's digest covers: mode, zone revision, trust bundle, termination, pool policy.
+
+    The bundle `in-cluster` has no version and no digest: Hearth makes it at deployment, and whoever is reached with
+    it is bound by the certificate that the evidence names.
+    """
+    profile = claim.endpoints[endpoint_id].network_profile
+    bundle_id = profile.tls.trust_bundle if profile.tls else None
+    bundle = claim.trust_bundles[bundle_id] if bundle_id and bundle_id != IN_CLUSTER else None
+    zone_id = profile.network_zone_id
+    return {
+        "version": PROFILE_VERSION,
+        "mode": profile.mode,
+        # `tls_sidecar` is another spelling of the same (S4-16).
+        "termination": "native" if profile.termination == "native" else "light_gateway_sidecar",
+        "zone": {"id": zone_id, "sha256": digest(zone_document(claim, zone_id))} if zone_id else None,
+        "trustBundle": {
+            "id": bundle_id,
+            "version": bundle.version if bundle else None,
+            "sha256": bundle.sha256 if bundle else None,
+        }
+        if bundle_id
+        else None,
+        "acceptPlaintextRisk": profile.accept_plaintext_risk,
+        "poolIdleTimeoutMs": profile.connection.pool_idle_timeout_ms,
+        "clientRefreshIntervalMs": profile.connection.client_refresh_interval_ms,
+    }
+
+
+def profile_digest(claim: Claim, endpoint_id: str) -> str:
+    """Return the digest of an endpoint's network profile (S4-100)."""
+    return digest(profile_document(claim, endpoint_id))
+
+
+def capacity_document(capacity: RuntimeCapacity | None) -> dict[str, Any]:
+    """Return what a capacity digest covers; an endpoint without a declared capacity has one too."""
+    declared = None
+    if capacity is not None:
+        declared = {
+            "physicalRuntimeId": capacity.physical_runtime_id,
+            "capacityDomainId": capacity.capacity_domain_id,
+            "maxParallelRequests": capacity.max_parallel_requests,
+            "maxQueuedRequests": capacity.max_queued_requests,
+            "readinessPolicy": capacity.readiness_policy,
+            "coldStartTimeoutMs": capacity.cold_start_timeout_ms,
+            "streamSetupTimeoutMs": capacity.stream_setup_timeout_ms,
+            "requestTimeoutMs": capacity.request_timeout_ms,
+        }
+    return {"version": CAPACITY_VERSION, "capacity": declared}
+
+
+def capacity_digest(capacity: RuntimeCapacity | None) -> str:
+    """Return the digest of a declared capacity (S4-114)."""
+    return digest(capacity_document(capacity))
+
+
+def deployment_document(claim: Claim, deployment_id: str, sidecar_config_sha256: str | None) -> dict[str, Any]:
+    """Return what a deployment revision covers: all of S4-17, and which model files answer.
+
+    Prices, aliases, lanes and concurrency are not in it: they change nothing that was measured.
+    """
+    deployment = claim.deployments[deployment_id]
+    endpoint = claim.endpoints[deployment.endpoint]
+    auth = endpoint.endpoint_auth
+    return {
+        "version": DEPLOYMENT_VERSION,
+        "endpointSha256": endpoint_digest(endpoint),
+        "profileSha256": profile_digest(claim, deployment.endpoint),
+        "capacitySha256": capacity_digest(endpoint.runtime_capacity),
+        "credentialRef": None if isinstance(auth, NoAuth) else auth.credential_ref,
+        "model": deployment.model,
+        "embeddingSpace": deployment.embedding_space,
+        "modelDigests": sorted(model.digest for model in endpoint.runtime.models) if endpoint.runtime else None,
+        "sidecar": {"profileVersion": endpoint.sidecar.profile_version, "configSha256": sidecar_config_sha256}
+        if endpoint.sidecar
+        else None,
+    }
+
+
+def deployment_revision(claim: Claim, deployment_id: str, sidecar_config_sha256: str | None) -> str:
+    """Return the revision of a deployment: with another one, new evidence is needed (S4-17).
+
+    Args:
+        claim: the claim.
+        deployment_id: one of its deployments.
+        sidecar_config_sha256: digest of the endpoint's compiled sidecar; none without a sidecar.
+    """
+    return digest(deployment_document(claim, deployment_id, sidecar_config_sha256))
+
+
+def expected_evidence(claim: Claim, sidecars: Mapping[str, str]) -> dict[str, Expected]:
+    """Return the digests that evidence has to name, by endpoint id, for every endpoint of the claim.
+
+    Args:
+        claim: the claim.
+        sidecars: digest of the compiled sidecar configuration by endpoint id.
+    """
+    return {
+        name: Expected(
+            endpoint_sha256=endpoint_digest(endpoint),
+            profile_sha256=profile_digest(claim, name),
+            capacity_sha256=capacity_digest(endpoint.runtime_capacity),
+            revisions={
+                deployment_id: deployment_revision(claim, deployment_id, sidecars.get(name))
+                for deployment_id, deployment in sorted(claim.deployments.items())
+                if deployment.endpoint == name
+            },
+            sidecar_config_sha256=sidecars.get(name),
+        )
+        for name, endpoint in sorted(claim.endpoints.items())
+    }
