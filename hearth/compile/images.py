@@ -1,0 +1,92 @@
+"""Container images: which one a claim runs, and how a program is started in it.
+
+There are two builds of everything: the images that `make images` builds where there is no registry
+(`policy.images: localBuild`), and the published ones, by digest (`pinned`). They differ in users, paths and
+flags; all of that is data here, and no manifest asks which build it got.
+
+The local images run in this project's own cluster tests. What is written here about the published ones was read
+from their build files; no registry could be asked, so a first start of each is still to be seen.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from hearth.claim.claim import Claim
+from hearth.versions import versions
+
+ImageName = Literal["litellm", "postgres", "valkey", "haproxy", "llamacpp", "ollama", "python"]
+"""A program that Hearth runs in a container."""
+
+
+class ImageMissingError(ValueError):
+    """The build that a claim asks for has no image of a program."""
+
+
+@dataclass(frozen=True)
+class ImageProfile:
+    """One image and what has to be known to run it with any user and a read-only root."""
+
+    reference: str
+    """What the container runtime pulls: `name:tag@sha256:…`, or `localhost/…:tag` of the local build."""
+    user: int
+    """User id that its files are made for."""
+    group: int
+    """Group id that its files are made for."""
+    command: tuple[str, ...]
+    """Arguments that start the program, without options. Stands in for the image's entry point, so that no
+    start script of an image decides anything."""
+    options: tuple[str, ...] = ()
+    """Options that this build of the program needs and the other does not know."""
+
+
+_VERSIONS: Final = versions()
+
+POSTGRES_BINARIES: Final = f"/usr/lib/postgresql/{_VERSIONS['POSTGRES_MAJOR']}/bin"
+"""Folder of PostgreSQL's programs, the same in both builds."""
+
+_LOCAL: Final[dict[ImageName, ImageProfile]] = {
+    "litellm": ImageProfile(_VERSIONS["IMAGE_LITELLM"], 10001, 10001, ("/opt/litellm/bin/litellm",)),
+    "postgres": ImageProfile(_VERSIONS["IMAGE_POSTGRES"], 10002, 10002, (f"{POSTGRES_BINARIES}/postgres",)),
+    "valkey": ImageProfile(_VERSIONS["IMAGE_VALKEY"], 10003, 10003, ("/usr/bin/valkey-server",)),
+    "haproxy": ImageProfile(_VERSIONS["IMAGE_HAPROXY"], 10004, 10004, ("/usr/sbin/haproxy",)),
+    "llamacpp": ImageProfile(_VERSIONS["IMAGE_LLAMACPP"], 10005, 10005, ("/usr/bin/python3", "/opt/llama/server.py")),
+    "python": ImageProfile(_VERSIONS["IMAGE_CLIENT"], 20001, 20001, ("/usr/bin/python3",)),
+}
+"""The images of `images/`; their users are the numbers of images/roots.sh."""
+
+_PUBLISHED: Final[dict[ImageName, ImageProfile]] = {
+    # The variant that is made for user 65534: there its Prisma engine can be read, so a read-only root works.
+    "litellm": ImageProfile(_VERSIONS["PINNED_LITELLM"], 65534, 65534, ("/app/.venv/bin/litellm",)),
+    "postgres": ImageProfile(_VERSIONS["PINNED_POSTGRES"], 999, 999, (f"{POSTGRES_BINARIES}/postgres",)),
+    "valkey": ImageProfile(_VERSIONS["PINNED_VALKEY"], 999, 1000, ("/usr/local/bin/valkey-server",)),
+    "haproxy": ImageProfile(_VERSIONS["PINNED_HAPROXY"], 99, 99, ("/usr/local/sbin/haproxy",)),
+    "llamacpp": ImageProfile(
+        _VERSIONS["PINNED_LLAMACPP"],
+        # Its own user is root. Nothing in the image has to be written, so any other number does.
+        65532,
+        65532,
+        ("/app/llama-server",),
+        # The web interface and the contents of the slots are no part of an endpoint. The prompt cache takes
+        # 8 GiB unless told otherwise, which is more than a small model's whole memory limit.
+        options=("--offline", "--no-webui", "--no-slots", "--cache-ram", "0"),
+    ),
+    "ollama": ImageProfile(_VERSIONS["PINNED_OLLAMA"], 65532, 65532, ("/bin/ollama",)),
+    "python": ImageProfile(_VERSIONS["PINNED_PYTHON"], 65532, 65532, ("/usr/local/bin/python3",)),
+}
+"""The published images."""
+
+
+def image(claim: Claim, name: ImageName) -> ImageProfile:
+    """Return the image of a program in the build that the claim's policy asks for.
+
+    Raises:
+        ImageMissingError: that build has no such image; the message says what to do.
+    """
+    local = claim.policy.images == "localBuild"
+    profile = (_LOCAL if local else _PUBLISHED).get(name)
+    if profile is None:
+        raise ImageMissingError(
+            f"hearth:policy.images: the {'local build' if local else 'published set'} has no image of {name}; "
+            f"use `{'pinned' if local else 'localBuild'}`, or another engine in this environment"
+        )
+    return profile

@@ -1,0 +1,324 @@
+"""What all manifests have in common: names by content, labels, the security of a Pod, probes, volumes."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from hearth.compile.images import ImageProfile
+from hearth.compile.names import NAMESPACE
+from hearth.versions import versions
+
+Manifest = dict[str, Any]
+"""A Kubernetes object as its API spells it."""
+
+TEMPORARY: Final = "/tmp"  # noqa: S108 - an emptyDir of the Pod's own
+"""Where programs may write: every root file system is read-only."""
+DIGEST_LENGTH: Final = 10
+"""Hexadecimal digits of a content digest at the end of a name."""
+
+
+def content_digest(content: object) -> str:
+    """Return the digest that stands in a name: equal content, equal name.
+
+    Args:
+        content: anything that JSON can hold.
+    """
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
+
+
+def labels(name: str, component: str) -> dict[str, str]:
+    """Return the standard labels of an object.
+
+    Args:
+        name: the program's name in this installation, such as `llm-gateway`.
+        component: what it is for, such as `database`.
+    """
+    return {
+        "app.kubernetes.io/name": name,
+        "app.kubernetes.io/component": component,
+        "app.kubernetes.io/part-of": "hearth",
+        "app.kubernetes.io/managed-by": "hearth",
+    }
+
+
+def selector(name: str) -> dict[str, str]:
+    """Return the labels that select the Pods of one workload; they never change, because a workload's cannot."""
+    return {"app.kubernetes.io/name": name}
+
+
+def metadata(name: Any, component: str, *, app: str | None = None, namespace: str = NAMESPACE) -> dict[str, Any]:
+    """Return an object's metadata.
+
+    Args:
+        name: its name.
+        component: what it is for.
+        app: the program that it belongs to; its own name when absent.
+        namespace: where it is.
+    """
+    return {"name": name, "namespace": namespace, "labels": labels(app or str(name), component)}
+
+
+def config_map(name: str, component: str, data: Mapping[str, str], *, app: str | None = None) -> Manifest:
+    """Return an immutable ConfigMap with its content's digest in its name, so that a change rolls the Pods."""
+    content = dict(sorted(data.items()))
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata(f"{name}-{content_digest(content)}", component, app=app or name),
+        "immutable": True,
+        "data": content,
+    }
+
+
+def service_account(name: str, component: str) -> Manifest:
+    """Return a ServiceAccount without a token: nothing here talks to the Kubernetes API."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": metadata(name, component),
+        "automountServiceAccountToken": False,
+    }
+
+
+def service(name: str, component: str, ports: Mapping[str, int], *, headless: bool = False) -> Manifest:
+    """Return a Service inside the cluster; no other type exists here (S3-4).
+
+    Args:
+        name: its name, and that of the Pods that it selects.
+        component: what it is for.
+        ports: TCP port by name; the Pods have ports of the same names.
+        headless: whether the name resolves to the Pods themselves.
+    """
+    spec: dict[str, Any] = {"type": "ClusterIP"}
+    if headless:
+        spec["clusterIP"] = "None"
+    spec["selector"] = selector(name)
+    spec["ports"] = [{"name": key, "port": port, "targetPort": key, "protocol": "TCP"} for key, port in ports.items()]
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(name, component), "spec": spec}
+
+
+def resources(
+    *, cpu: str, memory: str, memory_limit: str, storage: str = "64Mi", storage_limit: str = "256Mi"
+) -> dict[str, Any]:
+    """Return the resources of a container.
+
+    There is no CPU limit: everything here is on the path of a request. The local storage holds its log and its
+    emptyDir volumes.
+    """
+    return {
+        "requests": {"cpu": cpu, "memory": memory, "ephemeral-storage": storage},
+        "limits": {"memory": memory_limit, "ephemeral-storage": storage_limit},
+    }
+
+
+def container(
+    name: str,
+    image: ImageProfile,
+    *,
+    resources: Mapping[str, Any],
+    command: Sequence[str] | None = None,
+    args: Sequence[Any] = (),
+    environment: Sequence[Mapping[str, Any]] = (),
+    ports: Mapping[str, int] | None = None,
+    mounts: Sequence[Mapping[str, Any]] = (),
+    sidecar: bool = False,
+    **fields: Any,
+) -> dict[str, Any]:
+    """Return a container that is as closed as the baseline asks for.
+
+    Args:
+        name: its name.
+        image: its image.
+        resources: what it asks for and may take.
+        command: argument vector in place of the image's program.
+        args: arguments after it.
+        environment: its environment; nothing else is inherited.
+        ports: TCP port by name.
+        mounts: its volume mounts.
+        sidecar: whether it is a native sidecar: an init container that stays, up before the containers after it
+            and down after them.
+        fields: probes and lifecycle, as Kubernetes spells them.
+    """
+    made: dict[str, Any] = {"name": name, "image": image.reference, "imagePullPolicy": "IfNotPresent"}
+    if sidecar:
+        made["restartPolicy"] = "Always"
+    made["command"] = list(command if command is not None else image.command)
+    if args:
+        made["args"] = list(args)
+    if environment:
+        made["env"] = [dict(entry) for entry in environment]
+    if ports:
+        made["ports"] = [{"name": key, "containerPort": port, "protocol": "TCP"} for key, port in ports.items()]
+    made["resources"] = dict(resources)
+    made["securityContext"] = {
+        "runAsNonRoot": True,
+        "runAsUser": image.user,
+        "runAsGroup": image.group,
+        "allowPrivilegeEscalation": False,
+        "privileged": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    made["terminationMessagePolicy"] = "FallbackToLogsOnError"
+    if mounts:
+        made["volumeMounts"] = [dict(mount) for mount in mounts]
+    made.update(fields)
+    return made
+
+
+def pod_template(
+    pod_labels: Mapping[str, str],
+    *,
+    image: ImageProfile,
+    service_account: str,
+    grace_seconds: int,
+    containers: Sequence[Mapping[str, Any]],
+    init_containers: Sequence[Mapping[str, Any]] = (),
+    volumes: Sequence[Mapping[str, Any]] = (),
+    annotations: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> dict[str, Any]:
+    """Return a Pod template that Pod Security `restricted` admits.
+
+    Args:
+        pod_labels: its labels, the role for NetworkPolicies among them.
+        image: image of the Pod's main program; its group owns the volumes.
+        service_account: its ServiceAccount.
+        grace_seconds: how long it may take to stop, in seconds.
+        containers: its containers.
+        init_containers: what runs before them, and the native sidecars.
+        volumes: its volumes.
+        annotations: its annotations.
+        fields: more of the Pod's specification, as Kubernetes spells it.
+    """
+    template: dict[str, Any] = {"metadata": {"labels": dict(pod_labels)}}
+    if annotations:
+        template["metadata"]["annotations"] = dict(annotations)
+    spec: dict[str, Any] = {
+        "serviceAccountName": service_account,
+        "automountServiceAccountToken": False,
+        # Environment variables out of Services have broken programs that read a variable of the same name.
+        "enableServiceLinks": False,
+        "terminationGracePeriodSeconds": grace_seconds,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": image.user,
+            "runAsGroup": image.group,
+            "fsGroup": image.group,
+            # Otherwise every start walks through the whole volume.
+            "fsGroupChangePolicy": "OnRootMismatch",
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        **fields,
+    }
+    if init_containers:
+        spec["initContainers"] = [dict(entry) for entry in init_containers]
+    spec["containers"] = [dict(entry) for entry in containers]
+    if volumes:
+        spec["volumes"] = [dict(volume) for volume in volumes]
+    template["spec"] = spec
+    return template
+
+
+def spread(name: str) -> list[dict[str, Any]]:
+    """Return the constraints that spread a workload's Pods over zones and nodes where there are any."""
+    return [
+        {
+            "maxSkew": 1,
+            "topologyKey": key,
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": selector(name)},
+            "matchLabelKeys": ["pod-template-hash"],
+        }
+        for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+    ]
+
+
+def probe(check: Mapping[str, Any], *, period: int, timeout: int, failures: int) -> dict[str, Any]:
+    """Return a probe.
+
+    Args:
+        check: what it does, as Kubernetes spells it.
+        period: seconds between two attempts.
+        timeout: seconds that an attempt may take.
+        failures: attempts in a row that make it fail.
+    """
+    return {**check, "periodSeconds": period, "timeoutSeconds": timeout, "failureThreshold": failures}
+
+
+def http_get(path: str, port: int | str) -> dict[str, Any]:
+    """Return the check of a probe that expects an answer below 400."""
+    return {"httpGet": {"path": path, "port": port}}
+
+
+def tcp_socket(port: int | str) -> dict[str, Any]:
+    """Return the check of a probe that connects."""
+    return {"tcpSocket": {"port": port}}
+
+
+def execute(*command: str) -> dict[str, Any]:
+    """Return the check of a probe that runs a program in the container."""
+    return {"exec": {"command": list(command)}}
+
+
+def secret_variable(variable: str, secret: Any, key: str, *, optional: bool = False) -> dict[str, Any]:
+    """Return an environment variable out of a Secret.
+
+    Args:
+        variable: its name.
+        secret: name of the Secret.
+        key: key in the Secret.
+        optional: whether the container starts without it.
+    """
+    reference: dict[str, Any] = {"name": secret, "key": key}
+    if optional:
+        reference["optional"] = True
+    return {"name": variable, "valueFrom": {"secretKeyRef": reference}}
+
+
+def secret_volume(name: str, secret: Any, keys: Sequence[str], *, optional: bool = False) -> dict[str, Any]:
+    """Return a volume with some keys of a Secret, readable by the Pod's group alone."""
+    source: dict[str, Any] = {
+        "secretName": secret,
+        "defaultMode": 0o440,
+        "items": [{"key": key, "path": key} for key in keys],
+    }
+    if optional:
+        source["optional"] = True
+    return {"name": name, "secret": source}
+
+
+def config_volume(name: str, config: Any) -> dict[str, Any]:
+    """Return a volume with a ConfigMap's files."""
+    return {"name": name, "configMap": {"name": config}}
+
+
+def empty_dir(name: str, size: str, *, in_memory: bool = False) -> dict[str, Any]:
+    """Return a volume that is empty at the start of a Pod and gone after it.
+
+    Args:
+        name: its name.
+        size: how large it may become.
+        in_memory: whether it is in memory, where it counts against the container's limit.
+    """
+    return {"name": name, "emptyDir": {**({"medium": "Memory"} if in_memory else {}), "sizeLimit": size}}
+
+
+def mount(volume: str, path: str, *, read_only: bool = False) -> dict[str, Any]:
+    """Return a volume mount."""
+    return {"name": volume, "mountPath": path, **({"readOnly": True} if read_only else {})}
+
+
+def pod_security_labels() -> dict[str, str]:
+    """Return the labels that hold a namespace's Pods to Pod Security `restricted`, at a version that is pinned.
+
+    The version is that of the Kubernetes that this project is tested with; an older API server takes its newest.
+    """
+    major, minor, _ = versions()["KUBERNETES_VERSION"].split(".")
+    made = {}
+    for mode in ("enforce", "audit", "warn"):
+        made[f"pod-security.kubernetes.io/{mode}"] = "restricted"
+        made[f"pod-security.kubernetes.io/{mode}-version"] = f"{major}.{minor}"
+    return made

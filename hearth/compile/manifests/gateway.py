@@ -1,0 +1,225 @@
+"""The gateway: LiteLLM on loopback, and in front of and behind it one HAProxy as the front and the guard."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hearth.claim.claim import Claim
+from hearth.claim.network import NoAuth
+from hearth.compile.images import image
+from hearth.compile.manifests.cache import CACHE_PORT
+from hearth.compile.manifests.common import (
+    TEMPORARY,
+    Manifest,
+    config_map,
+    config_volume,
+    container,
+    empty_dir,
+    http_get,
+    labels,
+    metadata,
+    mount,
+    pod_template,
+    probe,
+    resources,
+    secret_variable,
+    selector,
+    service,
+    service_account,
+    spread,
+)
+from hearth.compile.manifests.connection import DATABASE_CA, SURGE, database_address
+from hearth.compile.manifests.credentials import EXTERNAL_CREDENTIALS, PROVIDER_CREDENTIALS, SecretNames
+from hearth.compile.manifests.trust import database_trust_volume, trust_volume
+from hearth.compile.names import (
+    CACHE,
+    FRONT_PROBE_PORT,
+    GATEWAY,
+    GATEWAY_PORT,
+    GUARD_PROBE_PORT,
+    LITELLM_PORT,
+    NAMESPACE,
+    ROLE_LABEL,
+    endpoint_variable,
+    pod_endpoints,
+    provider_variable,
+)
+from hearth.compile.upstreams import offered_providers, upstreams
+
+PRE_STOP_SECONDS: Final = 10
+"""How long a Pod goes on serving after it has left the Service, in seconds: until every node knows."""
+STOP_MARGIN_SECONDS: Final = 20
+"""How long the programs may take to end after the last request has, in seconds."""
+
+_COMPONENT: Final = "gateway"
+
+
+def grace_seconds(claim: Claim) -> int:
+    """Return how long a gateway Pod may take to stop: as long as its longest request, and a little more."""
+    longest = max((upstream.request_timeout_ms for upstream in upstreams(claim)), default=0)
+    return PRE_STOP_SECONDS + math.ceil(longest / 1000) + STOP_MARGIN_SECONDS
+
+
+def _guard_environment(claim: Claim, names: SecretNames) -> list[dict[str, Any]]:
+    """Return the guard's credentials, each from the Secret that owns it.
+
+    What the operator writes is optional: without it the guard answers 401 for that endpoint and the gateway goes on
+    serving the others (S3-41). What the deployment makes has to be there.
+    """
+    in_pods = set(pod_endpoints(claim))
+    variables = []
+    for endpoint_id, endpoint in sorted(claim.endpoints.items()):
+        auth = endpoint.endpoint_auth
+        if isinstance(auth, NoAuth):
+            continue
+        variable = endpoint_variable(endpoint_id)
+        if endpoint_id in in_pods:
+            variables.append(secret_variable(variable, names.endpoint_credentials, variable))
+        else:
+            scope, name = auth.credential_ref.removeprefix("credential://").split("/")
+            variables.append(secret_variable(variable, EXTERNAL_CREDENTIALS, f"{scope}.{name}", optional=True))
+    for provider in offered_providers(claim):
+        key = provider.name.replace("-", "_") + "_api_key"
+        variable = provider_variable(provider.api_key_property)
+        variables.append(secret_variable(variable, PROVIDER_CREDENTIALS, key, optional=True))
+    return variables
+
+
+def _litellm_environment(names: SecretNames) -> list[dict[str, Any]]:
+    plain = {
+        "HOME": TEMPORARY,
+        "LITELLM_MODE": "PRODUCTION",
+        "LITELLM_LOG": "WARNING",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "STORE_MODEL_IN_DB": "False",
+        "DISABLE_SCHEMA_UPDATE": "true",
+        "DISABLE_ADMIN_UI": "True",
+        "NO_DOCS": "True",
+        "NO_REDOC": "True",
+        "REDIS_HOST": f"{CACHE}.{NAMESPACE}.svc.cluster.local",
+        "REDIS_PORT": str(CACHE_PORT),
+        # Its default keeps answering 503 for a minute after Valkey is back.
+        "REDIS_CIRCUIT_BREAKER_RECOVERY_TIMEOUT": "5",
+    }
+    keys = ("LITELLM_MASTER_KEY", "LITELLM_SALT_KEY", "DATABASE_URL", "REDIS_PASSWORD")
+    return [
+        *({"name": name, "value": value} for name, value in plain.items()),
+        *(secret_variable(key, names.gateway, key) for key in keys),
+    ]
+
+
+def gateway(
+    claim: Claim,
+    names: SecretNames,
+    *,
+    litellm_yaml: str,
+    proxy_files: Mapping[str, str],
+    trust: Any,
+) -> list[Manifest]:
+    """Return the gateway.
+
+    Args:
+        claim: the claim.
+        names: names of the Secrets.
+        litellm_yaml: text of LiteLLM's config.yaml.
+        proxy_files: files of the guard and the front by name, `guard.cfg` and `front.cfg` among them.
+        trust: name of the ConfigMap with the trust bundles.
+    """
+    litellm_config = config_map("llm-gateway-config", _COMPONENT, {"config.yaml": litellm_yaml}, app=GATEWAY)
+    proxy_config = config_map("llm-guard", _COMPONENT, proxy_files, app=GATEWAY)
+    litellm_image, haproxy_image = image(claim, "litellm"), image(claim, "haproxy")
+    replicas = claim.llm.gateway.replicas
+    verify_database = database_address(claim).trust_bundle is not None
+
+    guard = container(
+        "guard",
+        haproxy_image,
+        sidecar=True,
+        args=["-db", "-f", "/etc/haproxy/guard.cfg", "-f", "/etc/haproxy/front.cfg"],
+        environment=_guard_environment(claim, names),
+        ports={"http": GATEWAY_PORT, "guard-probe": GUARD_PROBE_PORT, "front-probe": FRONT_PROBE_PORT},
+        resources=resources(cpu="100m", memory="64Mi", memory_limit="512Mi"),
+        mounts=[
+            mount("proxy", "/etc/haproxy", read_only=True),
+            mount("trust", "/etc/haproxy-ca", read_only=True),
+        ],
+        startupProbe=probe(http_get("/healthz", "guard-probe"), period=1, timeout=5, failures=60),
+        livenessProbe=probe(http_get("/healthz", "guard-probe"), period=20, timeout=5, failures=6),
+    )
+    ready = http_get("/readyz", FRONT_PROBE_PORT)
+    litellm = container(
+        "litellm",
+        litellm_image,
+        args=[
+            "--config",
+            "/etc/litellm/config.yaml",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(LITELLM_PORT),
+            "--num_workers",
+            "1",
+            "--keepalive_timeout",
+            "75",
+        ],
+        environment=_litellm_environment(names),
+        resources=resources(cpu="250m", memory="1Gi", memory_limit="2Gi", storage_limit="512Mi"),
+        mounts=[
+            mount("config", "/etc/litellm", read_only=True),
+            mount("tmp", TEMPORARY),
+            *([mount("database-ca", DATABASE_CA.rsplit("/", 1)[0], read_only=True)] if verify_database else []),
+        ],
+        # LiteLLM's own readiness is 503 while the database is away, and its /health calls every model. So all three
+        # ask through the front whether the process answers, and a database that is away restarts nothing.
+        startupProbe=probe(ready, period=3, timeout=5, failures=100),
+        readinessProbe=probe(ready, period=5, timeout=5, failures=3),
+        livenessProbe=probe(http_get("/health/liveliness", FRONT_PROBE_PORT), period=20, timeout=10, failures=6),
+        lifecycle={"preStop": {"sleep": {"seconds": PRE_STOP_SECONDS}}},
+    )
+    deployment: Manifest = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": metadata(GATEWAY, _COMPONENT),
+        "spec": {
+            "replicas": replicas,
+            "progressDeadlineSeconds": 900,
+            "revisionHistoryLimit": 3,
+            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": SURGE}},
+            "selector": {"matchLabels": selector(GATEWAY)},
+            "template": pod_template(
+                {**labels(GATEWAY, _COMPONENT), ROLE_LABEL: "gateway"},
+                image=litellm_image,
+                service_account=GATEWAY,
+                grace_seconds=grace_seconds(claim),
+                annotations={f"hearth.dev/revision.{name}": value for name, value in sorted(names.revisions.items())},
+                init_containers=[guard],
+                containers=[litellm],
+                volumes=[
+                    config_volume("config", litellm_config["metadata"]["name"]),
+                    config_volume("proxy", proxy_config["metadata"]["name"]),
+                    trust_volume(claim, trust, names),
+                    *database_trust_volume(claim, trust),
+                    empty_dir("tmp", "256Mi"),
+                ],
+                topologySpreadConstraints=spread(GATEWAY),
+            ),
+        },
+    }
+    made = [
+        service_account(GATEWAY, _COMPONENT),
+        litellm_config,
+        proxy_config,
+        service(GATEWAY, _COMPONENT, {"http": GATEWAY_PORT}),
+        deployment,
+    ]
+    if replicas > 1:
+        # With one replica it would forbid every drain of its node.
+        made.append(
+            {
+                "apiVersion": "policy/v1",
+                "kind": "PodDisruptionBudget",
+                "metadata": metadata(GATEWAY, _COMPONENT),
+                "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector(GATEWAY)}},
+            }
+        )
+    return made

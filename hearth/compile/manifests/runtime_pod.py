@@ -1,0 +1,302 @@
+"""A model server and its TLS sidecar in one Pod (S4-146).
+
+The runtime listens on loopback; NetworkPolicies do not see that hop, so nothing else is in the Pod, and the Service
+knows the sidecar's port alone (S4-88, S4-89).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from hearth.claim.claim import Claim
+from hearth.claim.endpoints import Endpoint, Runtime, RuntimeCapacity
+from hearth.claim.problems import ClaimError, Problem
+from hearth.compile.images import ImageProfile, image
+from hearth.compile.manifests.common import (
+    TEMPORARY,
+    Manifest,
+    config_map,
+    config_volume,
+    container,
+    empty_dir,
+    execute,
+    http_get,
+    labels,
+    metadata,
+    mount,
+    pod_template,
+    probe,
+    resources,
+    secret_volume,
+    selector,
+    service,
+    service_account,
+    tcp_socket,
+)
+from hearth.compile.manifests.credentials import SecretNames
+from hearth.compile.manifests.database import text_file
+from hearth.compile.manifests.model import (
+    MODELS,
+    PodModel,
+    fetch_containers,
+    fetches_from_network,
+    hub_volume,
+    ollama_containers,
+    pod_models,
+)
+from hearth.compile.names import (
+    ENDPOINT_LABEL,
+    GUARD_PROBE_PORT,
+    ROLE_LABEL,
+    SIDECAR_PORT,
+    endpoint_service,
+    pod_endpoints,
+)
+from hearth.compile.operations import endpoint_operations
+
+SERVICE_ACCOUNT: Final = "llm-runtime"
+"""ServiceAccount of all runtimes."""
+PRE_STOP_SECONDS: Final = 10
+"""How long the sidecar goes on accepting after the Pod has left the Service, in seconds."""
+STOP_MARGIN_SECONDS: Final = 20
+"""How long the programs may take to end after the last request has, in seconds."""
+SHORTEST_START_SECONDS: Final = 600
+"""Least time that a runtime may take to load its model before it is restarted, in seconds."""
+DOWNLOAD_SECONDS: Final = 3600
+"""Time that is allowed for a download before the rollout counts as failed, in seconds."""
+
+_COMPONENT: Final = "runtime"
+
+
+def _mebibytes(quantity: str) -> int:
+    number, unit = int(quantity[:-2]), quantity[-2:]
+    return number * {"Mi": 1, "Gi": 1024, "Ti": 1024**2}[unit]
+
+
+def _loopback(runtime: Runtime) -> tuple[str, int]:
+    url = urlsplit(runtime.loopback)
+    host = url.hostname or ""
+    return ("127.0.0.1" if host == "localhost" else host), url.port or 80
+
+
+def _llamacpp_arguments(
+    claim: Claim, endpoint_id: str, runtime: Runtime, capacity: RuntimeCapacity, profile: ImageProfile
+) -> list[str]:
+    (model,) = pod_models(claim, endpoint_id)
+    host, port = _loopback(runtime)
+    slots = capacity.max_parallel_requests
+    made = ["--model", model.file, "--alias", model.name, "--host", host, "--port", str(port)]
+    # The slots share the context evenly, and the claim states that of one request.
+    made += ["--parallel", str(slots), "--ctx-size", str(runtime.context_tokens * slots)]
+    made += ["--api-key-file", "/etc/runtime-secret/runtime-key"]
+    if runtime.threads is not None:
+        made += ["--threads", str(runtime.threads)]
+    if endpoint_operations(claim, endpoint_id) == ("embedding",):
+        made.append("--embedding")
+    return [*made, *profile.options]
+
+
+def _ollama_environment(runtime: Runtime, capacity: RuntimeCapacity) -> list[dict[str, Any]]:
+    host, port = _loopback(runtime)
+    settings = {
+        "HOME": TEMPORARY,
+        "OLLAMA_HOST": f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+        "OLLAMA_MODELS": "/library",
+        # A cloud model's name would send the prompt to its vendor.
+        "OLLAMA_NO_CLOUD": "1",
+        "OLLAMA_NUM_PARALLEL": str(capacity.max_parallel_requests),
+        "OLLAMA_MAX_QUEUE": str(max(1, capacity.max_queued_requests)),
+        "OLLAMA_KEEP_ALIVE": f"{runtime.keep_alive_seconds}s",
+        "OLLAMA_CONTEXT_LENGTH": str(runtime.context_tokens),
+        "OLLAMA_LOAD_TIMEOUT": f"{math.ceil(capacity.cold_start_timeout_ms / 1000)}s",
+    }
+    return [{"name": name, "value": value} for name, value in settings.items()]
+
+
+def _llamacpp(
+    claim: Claim, endpoint_id: str, runtime: Runtime, capacity: RuntimeCapacity, bounds: Mapping[str, Any]
+) -> dict[str, Any]:
+    profile = image(claim, "llamacpp")
+    health = execute("curl", "--fail", "--silent", "--output", "/dev/null", f"{runtime.loopback}/health")
+    return container(
+        "runtime",
+        profile,
+        sidecar=True,
+        args=_llamacpp_arguments(claim, endpoint_id, runtime, capacity, profile),
+        environment=[{"name": "HOME", "value": TEMPORARY}],
+        resources=bounds,
+        mounts=[
+            mount("models", MODELS, read_only=True),
+            mount("runtime-secret", "/etc/runtime-secret", read_only=True),
+            mount("tmp", TEMPORARY),
+        ],
+        startupProbe=probe(health, period=5, timeout=5, failures=_startup_seconds(capacity) // 5),
+        # It answers 503 while it loads, and late while it is busy; only a server that is gone is restarted.
+        livenessProbe=probe(health, period=15, timeout=10, failures=8),
+    )
+
+
+def _ollama(
+    runtime: Runtime,
+    capacity: RuntimeCapacity,
+    models: Sequence[PodModel],
+    profile: ImageProfile,
+    bounds: Mapping[str, Any],
+) -> dict[str, Any]:
+    up = execute(*profile.command, "list")
+    warm = [f'{" ".join(profile.command)} run "$0" "" </dev/null', models[0].name]
+    cold_start = math.ceil(capacity.cold_start_timeout_ms / 1000)
+    started = (
+        # An empty prompt loads the model, which then stays for the declared time (S4-118).
+        probe(execute("/bin/sh", "-c", *warm), period=5, timeout=cold_start, failures=max(3, 600 // cold_start))
+        if capacity.readiness_policy == "warm_before_eligible"
+        else probe(up, period=2, timeout=5, failures=60)
+    )
+    return container(
+        "runtime",
+        profile,
+        sidecar=True,
+        args=["serve"],
+        environment=_ollama_environment(runtime, capacity),
+        resources=bounds,
+        mounts=[mount("library", "/library"), mount("tmp", TEMPORARY)],
+        startupProbe=started,
+        livenessProbe=probe(up, period=15, timeout=10, failures=8),
+    )
+
+
+def _startup_seconds(capacity: RuntimeCapacity) -> int:
+    return max(SHORTEST_START_SECONDS, math.ceil(capacity.cold_start_timeout_ms / 1000))
+
+
+def _sidecar(claim: Claim) -> dict[str, Any]:
+    return container(
+        "sidecar",
+        image(claim, "haproxy"),
+        args=["-db", "-f", "/etc/sidecar/sidecar.cfg"],
+        ports={"https": SIDECAR_PORT, "probe": GUARD_PROBE_PORT},
+        resources=resources(cpu="50m", memory="64Mi", memory_limit="512Mi"),
+        mounts=[
+            mount("sidecar", "/etc/sidecar", read_only=True),
+            mount("sidecar-secret", "/etc/sidecar-secret", read_only=True),
+            mount("sidecar-tls", "/etc/sidecar-tls", read_only=True),
+        ],
+        # It fails while the runtime does not answer.
+        startupProbe=probe(http_get("/healthz", "probe"), period=2, timeout=5, failures=90),
+        readinessProbe=probe(http_get("/healthz", "probe"), period=5, timeout=5, failures=3),
+        # Whether this process runs, whatever the runtime does.
+        livenessProbe=probe(tcp_socket("probe"), period=20, timeout=10, failures=6),
+        lifecycle={"preStop": {"sleep": {"seconds": PRE_STOP_SECONDS}}},
+    )
+
+
+def _declared(endpoint_id: str, endpoint: Endpoint) -> tuple[Runtime, RuntimeCapacity]:
+    path = f"hearth:endpoints.{endpoint_id}"
+    if endpoint.runtime is None or endpoint.runtime_capacity is None:
+        raise ClaimError([Problem(f"{path}.runtimeCapacity", "is missing", "Declare what the runtime can bear")])
+    if endpoint.runtime.engine == "vllm":
+        problem = Problem(f"{path}.runtime.engine", "vllm in a Pod is not supported yet", "Use llamaCpp or ollama")
+        raise ClaimError([problem])
+    return endpoint.runtime, endpoint.runtime_capacity
+
+
+def runtime_pod(claim: Claim, endpoint_id: str, names: SecretNames, sidecar_files: Mapping[str, str]) -> list[Manifest]:
+    """Return the Deployment and Service of one endpoint in a Pod.
+
+    Args:
+        claim: the claim.
+        endpoint_id: the endpoint.
+        names: names of the Secrets.
+        sidecar_files: the sidecar's files by name, `sidecar.cfg` among them.
+
+    Raises:
+        ClaimError: the runtime cannot run in a Pod as it is declared.
+    """
+    name = endpoint_service(endpoint_id)
+    runtime, capacity = _declared(endpoint_id, claim.endpoints[endpoint_id])
+    models = pod_models(claim, endpoint_id)
+    ollama = runtime.engine == "ollama"
+    profile = image(claim, "ollama" if ollama else "llamacpp")
+    size = _mebibytes(runtime.memory) * len(models)
+    storage = f"{size * (2 if ollama else 1) + 256}Mi"
+    bounds = resources(
+        cpu=str(runtime.threads) if runtime.threads else "500m",
+        # All of it: a model whose pages are taken away answers a hundred times slower.
+        memory=runtime.memory,
+        memory_limit=runtime.memory,
+        storage=storage,
+        storage_limit=storage,
+    )
+    fetching = resources(cpu="50m", memory="64Mi", memory_limit="512Mi", storage=storage, storage_limit=storage)
+    init_containers = fetch_containers(claim, models, profile, fetching)
+    if ollama:
+        importing = resources(
+            cpu="50m", memory="64Mi", memory_limit=runtime.memory, storage=storage, storage_limit=storage
+        )
+        init_containers += ollama_containers(models, profile, _ollama_environment(runtime, capacity), importing)
+        init_containers.append(_ollama(runtime, capacity, models, profile, bounds))
+    else:
+        init_containers.append(_llamacpp(claim, endpoint_id, runtime, capacity, bounds))
+
+    sidecar_config = config_map(f"llm-endpoint-{endpoint_id}", _COMPONENT, sidecar_files, app=name)
+    scripts = config_map(
+        "llm-model-scripts",
+        _COMPONENT,
+        {"fetch.sh": text_file("fetch.sh"), "ollama.sh": text_file("ollama.sh")},
+    )
+    secret = names.endpoints[endpoint_id]
+    volumes = [
+        empty_dir("models", f"{size}Mi"),
+        *([empty_dir("library", f"{size}Mi")] if ollama else []),
+        config_volume("scripts", scripts["metadata"]["name"]),
+        config_volume("sidecar", sidecar_config["metadata"]["name"]),
+        secret_volume("sidecar-secret", secret, ["tokens.map", "runtime.map"]),
+        secret_volume("sidecar-tls", secret, ["tls.crt", "tls.key"]),
+        *([] if ollama else [secret_volume("runtime-secret", secret, ["runtime-key"])]),
+        *hub_volume(models),
+        empty_dir("tmp", "128Mi"),
+    ]
+    deadline = _startup_seconds(capacity) + 300 + (DOWNLOAD_SECONDS if fetches_from_network(models) else 0)
+    longest = math.ceil(capacity.request_timeout_ms / 1000)
+    deployment: Manifest = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": metadata(name, _COMPONENT),
+        "spec": {
+            "replicas": 1,
+            "progressDeadlineSeconds": deadline,
+            "revisionHistoryLimit": 3,
+            # A second one beside it would need the model's memory twice.
+            "strategy": {"type": "Recreate"},
+            "selector": {"matchLabels": selector(name)},
+            "template": pod_template(
+                {**labels(name, _COMPONENT), ROLE_LABEL: "runtime", ENDPOINT_LABEL: endpoint_id},
+                image=profile,
+                service_account=SERVICE_ACCOUNT,
+                grace_seconds=PRE_STOP_SECONDS + longest + STOP_MARGIN_SECONDS,
+                init_containers=init_containers,
+                containers=[_sidecar(claim)],
+                volumes=volumes,
+            ),
+        },
+    }
+    return [scripts, sidecar_config, service(name, _COMPONENT, {"https": SIDECAR_PORT}), deployment]
+
+
+def runtime_pods(claim: Claim, names: SecretNames, sidecars: Mapping[str, Mapping[str, str]]) -> list[Manifest]:
+    """Return everything of the endpoints whose runtime is placed in a Pod.
+
+    Args:
+        claim: the claim.
+        names: names of the Secrets.
+        sidecars: files of each endpoint's sidecar by name.
+    """
+    ids = pod_endpoints(claim)
+    if not ids:
+        return []
+    made: dict[tuple[str, str], Manifest] = {}
+    for endpoint_id in ids:
+        for manifest in runtime_pod(claim, endpoint_id, names, sidecars[endpoint_id]):
+            made[manifest["kind"], manifest["metadata"]["name"]] = manifest
+    return [service_account(SERVICE_ACCOUNT, _COMPONENT), *made.values()]

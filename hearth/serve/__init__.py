@@ -1,0 +1,1 @@
+"""The few processes of our own that run in a cluster."""
