@@ -1,0 +1,107 @@
+"""The front: the one listener on the gateway Pod's address, which passes the client API and nothing else (S4-70).
+
+LiteLLM listens on loopback. Its management API, its documentation and its health pages answer a tenant's key, or no key
+at all, so that what a tenant may ask for is decided here, before LiteLLM is connected to.
+"""
+
+from typing import Final
+
+from hearth.claim.claim import Claim
+from hearth.compile import proxy_refusals as refusals
+from hearth.compile.files import ConfigFiles
+from hearth.compile.names import FRONT_PROBE_PORT, GATEWAY_PORT, LITELLM_PORT
+from hearth.compile.operations import OPERATION_PATHS
+from hearth.compile.proxy_text import render
+from hearth.compile.upstreams import upstreams
+
+FRONT_CONNECTIONS: Final = 1_024
+"""Client requests at once in one Pod; further connections wait in the kernel's queue."""
+CLIENT_CONNECTIONS: Final = 256
+"""Requests at once from one client address; the next is answered with 429, so that one app cannot take every place."""
+MAX_REQUEST_BYTES: Final = 16_777_216
+"""Largest request body in bytes, unless a sidecar of the claim takes a larger one."""
+END_USER_HEADER: Final = "x-litellm-end-user-id"
+"""The one header by which a client may name a person (S3-56)."""
+PASSED_HEADERS: Final = (
+    "accept",
+    "accept-encoding",
+    "api-key",
+    "authorization",
+    "content-length",
+    "content-type",
+    "host",
+    "traceparent",
+    "tracestate",
+    "user-agent",
+    "x-api-key",
+    END_USER_HEADER,
+)
+"""Request headers that reach LiteLLM. It takes orders by header: timeouts, tags, callbacks, another key."""
+DROPPED_RESPONSE_HEADERS: Final = (
+    "llm_provider-.*",
+    "server",
+    "set-cookie",
+    "x-litellm-(?!(attempted-fallbacks|attempted-retries|call-id|model-group|response-cost)$).*",
+)
+"""Response headers that would tell a tenant about upstreams, keys and other tenants' models (S4-145)."""
+
+
+def _longest_answer_ms(claim: Claim) -> int:
+    """Return the longest time that LiteLLM may take: every deployment of an alias tried in turn, in ms."""
+    by_name = {upstream.name: upstream.request_timeout_ms for upstream in upstreams(claim)}
+    chains = (
+        sum(by_name.get(f"endpoint-{claim.deployments[name].endpoint}", 0) for name in alias.deployments)
+        for alias in claim.aliases.values()
+    )
+    return max((*chains, *by_name.values()), default=0)
+
+
+def compile_front(
+    claim: Claim,
+    *,
+    listen: str = f":{GATEWAY_PORT}",
+    probe: str = f":{FRONT_PROBE_PORT}",
+    litellm: str = f"127.0.0.1:{LITELLM_PORT}",
+) -> ConfigFiles:
+    """Compile the front, which runs in the guard's HAProxy process: `haproxy -f guard.cfg -f front.cfg`.
+
+    Args:
+        claim: a claim that passed the rules.
+        listen: where clients connect to, as HAProxy's `bind` spells it.
+        probe: where the kubelet asks for readiness (`/readyz`) and liveness (`/health/liveliness`).
+        litellm: address of LiteLLM.
+
+    Returns:
+        front.cfg.
+    """
+    sidecars = (endpoint.sidecar for endpoint in claim.endpoints.values())
+    text = render(
+        "front.cfg.j2",
+        client_connections=CLIENT_CONNECTIONS,
+        common=refusals.COMMON,
+        connections=FRONT_CONNECTIONS,
+        dropped_response_headers="^(" + "|".join(DROPPED_RESPONSE_HEADERS) + ")$",
+        listen=listen,
+        litellm=litellm,
+        log_fields={
+            "ts": "%Ts.%ms",
+            "proxy": '"front"',
+            "client": '"%ci"',
+            "operation": '"%[var(txn.operation)]"',
+            "status": "%ST",
+            "bytes": "%B",
+            "ms_request": "%TR",
+            "ms_queue": "%Tw",
+            "ms_connect": "%Tc",
+            "ms_response": "%Tr",
+            "ms_total": "%Ta",
+            "end": '"%ts"',
+        },
+        passed_headers="^(?!(" + "|".join(PASSED_HEADERS) + ")$)",
+        paths=[(operation, f"/v1{path}") for operation, path in OPERATION_PATHS.items()],
+        probe=probe,
+        refusals=refusals,
+        request_bytes=max([MAX_REQUEST_BYTES, *(sidecar.max_request_bytes for sidecar in sidecars if sidecar)]),
+        server_timeout_ms=_longest_answer_ms(claim) + 10_000,
+    )
+    return ConfigFiles({"front.cfg": text})

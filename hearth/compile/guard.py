@@ -1,0 +1,196 @@
+"""The guard: the only way from the gateway to a model.
+
+One loopback listener for each upstream. A request goes through four gates before a connection is opened: exact method
+and path, a credential that is there, one resolution whose very answer is checked against the zone, and a free place.
+The connection goes to the checked address, is verified with the upstream's own CA and name, and is used once.
+"""
+
+import json
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final
+
+from hearth.claim.claim import Claim
+from hearth.compile import proxy_refusals as refusals
+from hearth.compile.files import ConfigFiles
+from hearth.compile.front import FRONT_CONNECTIONS
+from hearth.compile.guard_ranges import Ranges, public_ranges, zone_ranges
+from hearth.compile.names import GUARD_PROBE_PORT
+from hearth.compile.operations import OPERATION_PATHS, endpoint_operations, provider_operations
+from hearth.compile.proxy_text import DRAIN_MARGIN_MS, render, template_text
+from hearth.compile.upstreams import Upstream, upstreams
+
+CONFIG_DIRECTORY: Final = "/etc/haproxy"
+"""Where the gateway's HAProxy finds guard.cfg and front.cfg."""
+CA_DIRECTORY: Final = "/etc/haproxy-ca"
+"""Where it finds one `<bundle>.pem` for each trust bundle."""
+PUBLIC_CA: Final = "@system-ca"
+"""The public CAs: those of the image's operating system."""
+CONNECT_TIMEOUT_MS: Final = 5_000
+"""Longest time until a TCP and TLS connection stands, in ms (U-17)."""
+DEFAULT_REQUEST_BYTES: Final = 16_777_216
+"""Largest request body in bytes where the claim has no sidecar that says it."""
+DEFAULT_RESPONSE_BYTES: Final = 67_108_864
+"""Largest answer in bytes where the claim has no sidecar that says it."""
+IDLE_CONNECTIONS: Final = 1_024
+"""Connections that LiteLLM may keep open to the guard without a request on them."""
+
+FAILURES: Final = "certificate.verify.failed _certificate\n"
+"""Which TLS failures add a word to the code of `upstream_failed`."""
+
+
+@dataclass(frozen=True)
+class DnsSettings:
+    """Where the guard asks for addresses."""
+
+    nameservers: tuple[str, ...] = ()
+    """Servers as `<address>:<port>`; those of /etc/resolv.conf when empty."""
+
+
+@dataclass(frozen=True)
+class _Listener:
+    """What the template needs to know of one upstream."""
+
+    upstream: Upstream
+    paths: tuple[tuple[str, str], ...]
+    ipv4: Ranges
+    ipv6: Ranges
+    request_bytes: int
+    response_bytes: int
+    tls: str
+
+    @property
+    def allowed(self) -> str:
+        return "public" if self.upstream.mode == "public_tls" else self.upstream.name
+
+    @property
+    def denied(self) -> str:
+        return "not-public" if self.upstream.mode == "public_tls" else "never"
+
+    @property
+    def literal_address(self) -> bool:
+        return _is_address(self.upstream.host)
+
+    @property
+    def authority(self) -> str:
+        host = f"[{self.upstream.host}]" if ":" in self.upstream.host else self.upstream.host
+        default = 80 if self.upstream.mode == "private_plaintext" else 443
+        return host if self.upstream.port == default else f"{host}:{self.upstream.port}"
+
+    @property
+    def connect_timeout_ms(self) -> int:
+        return min(CONNECT_TIMEOUT_MS, self.upstream.stream_setup_timeout_ms)
+
+    @property
+    def log_fields(self) -> dict[str, str]:
+        return {
+            "ts": "%Ts.%ms",
+            "proxy": '"guard"',
+            "upstream": f'"{self.upstream.name}"',
+            "operation": '"%[var(txn.operation)]"',
+            "status": "%ST",
+            "resolved": '"%[var(txn.address)]"',
+            "peer": '"%[var(txn.peer)]"',
+            "bytes": "%B",
+            "ms_request": "%TR",
+            "ms_queue": "%Tw",
+            "ms_connect": "%Tc",
+            "ms_response": "%Tr",
+            "ms_total": "%Ta",
+            "queued": "%bq",
+            "end": '"%ts"',
+            "srv_err": '"%[bc_err_str]"',
+            "tls_err": '"%[ssl_bc_err_str]"',
+        }
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _lines(ranges: tuple[str, ...]) -> str:
+    return "".join(f"{line}\n" for line in ranges or ("# none",))
+
+
+def _upstream_failed(config_directory: str) -> str:
+    """Return the body of a failed connection: `upstream_failed`, or `upstream_certificate_failed` (S4-138)."""
+    error = {
+        "message": "The upstream cannot be reached, or its certificate is not trusted.",
+        "type": "api_error",
+        "param": None,
+        "code": f"upstream%[ssl_bc_err_str,map_reg({config_directory}/failures.map)]_failed",
+    }
+    return json.dumps({"error": error}, separators=(",", ":"))
+
+
+def _tls(upstream: Upstream, ca_directory: str) -> str:
+    if upstream.mode == "private_plaintext":
+        return ""
+    ca_file = PUBLIC_CA if upstream.trust_bundle is None else f"{ca_directory}/{upstream.trust_bundle}.pem"
+    # RFC 6066 allows no address in SNI.
+    sni = "" if _is_address(upstream.host) else f"sni str({upstream.host}) "
+    return f" ssl verify required ca-file {ca_file} {sni}verifyhost {upstream.host} alpn http/1.1 no-ssl-reuse"
+
+
+def _listener(claim: Claim, upstream: Upstream, ca_directory: str) -> _Listener:
+    kind, _, name = upstream.name.partition("-")
+    endpoint = claim.endpoints[name] if kind == "endpoint" else None
+    operations = endpoint_operations(claim, name) if endpoint else provider_operations(claim, name)
+    sidecar = endpoint.sidecar if endpoint else None
+    ipv4, ipv6 = public_ranges() if upstream.mode == "public_tls" else zone_ranges(upstream.cidrs)
+    return _Listener(
+        upstream=upstream,
+        paths=tuple((operation, upstream.path + OPERATION_PATHS[operation]) for operation in operations),
+        ipv4=ipv4,
+        ipv6=ipv6,
+        request_bytes=sidecar.max_request_bytes if sidecar else DEFAULT_REQUEST_BYTES,
+        response_bytes=sidecar.max_response_bytes if sidecar else DEFAULT_RESPONSE_BYTES,
+        tls=_tls(upstream, ca_directory),
+    )
+
+
+def compile_guard(
+    claim: Claim,
+    *,
+    config_directory: str = CONFIG_DIRECTORY,
+    haproxy_ca_directory: str = CA_DIRECTORY,
+    dns: DnsSettings | None = None,
+    probe: str = f":{GUARD_PROBE_PORT}",
+) -> ConfigFiles:
+    """Compile the guard.
+
+    Args:
+        claim: a claim that passed the rules.
+        config_directory: folder that the files are mounted at.
+        haproxy_ca_directory: folder with one `<bundle>.pem` for each trust bundle.
+        dns: where addresses are asked for; the Pod's own servers when absent.
+        probe: where the health probe listens, as HAProxy's `bind` spells it.
+
+    Returns:
+        guard.cfg and the files that it refers to. No credential is among them: the guard reads credentials from its
+        environment (S3-40).
+    """
+    listeners = tuple(_listener(claim, upstream, haproxy_ca_directory) for upstream in upstreams(claim))
+    files = {"failures.map": FAILURES, "response_limit.lua": template_text("response_limit.lua")}
+    for listener in listeners:
+        for family, ranges in (("ipv4", listener.ipv4), ("ipv6", listener.ipv6)):
+            files[f"{listener.allowed}.{family}"] = _lines(ranges.allowed)
+            files[f"{listener.denied}.{family}"] = _lines(ranges.denied)
+    longest_ms = max((listener.upstream.request_timeout_ms for listener in listeners), default=0)
+    files["guard.cfg"] = render(
+        "guard.cfg.j2",
+        common=refusals.COMMON,
+        directory=config_directory,
+        hard_stop_ms=longest_ms + DRAIN_MARGIN_MS,
+        listeners=listeners,
+        max_connections=2 * FRONT_CONNECTIONS + IDLE_CONNECTIONS,
+        nameservers=(dns or DnsSettings()).nameservers,
+        probe=probe,
+        refusals=refusals,
+        upstream_failed=_upstream_failed(config_directory),
+    )
+    return ConfigFiles(files)

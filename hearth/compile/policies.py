@@ -1,0 +1,280 @@
+"""NetworkPolicies: one complete set for `system-llm`, and one for every tenant (C-1, C-23, S3-51, S3-90).
+
+Every namespace denies both ways by default, and one policy for each role opens exactly its paths. A first policy that
+opened one of them alone would cut off DNS, the database and the cache, so the set is whole or, for egress, absent.
+"""
+
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv4Network
+from typing import Any, Final
+
+from hearth.claim.claim import Claim
+from hearth.claim.llm import ExternalDatabase
+from hearth.compile.guard_ranges import zone_ranges
+from hearth.compile.manifests.cache import CACHE_PORT
+from hearth.compile.manifests.common import Manifest, labels
+from hearth.compile.manifests.connection import POSTGRES_PORT
+from hearth.compile.manifests.mock import MOCK_PORT
+from hearth.compile.manifests.model import fetches_from_network, pod_models
+from hearth.compile.names import (
+    APP_LABEL,
+    ENDPOINT_LABEL,
+    GATEWAY_PORT,
+    NAMESPACE,
+    ROLE_LABEL,
+    SIDECAR_PORT,
+    TENANT_LABEL,
+    pod_endpoints,
+    tenant_namespace,
+)
+from hearth.compile.upstreams import upstreams
+
+NAMESPACE_LABEL: Final = "kubernetes.io/metadata.name"
+"""Label that the API server itself puts on every namespace; nobody can give it another value."""
+NODE_LOCAL_DNS: Final = "169.254.20.10/32"
+"""Address of NodeLocal DNSCache, which no Pod selector reaches."""
+INTERNAL_IPV4: Final = (
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "169.254.0.0/16",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "224.0.0.0/3",
+)
+"""What a policy for public addresses leaves out: private, link-local, metadata, shared and multicast ranges."""
+PUBLIC_IPV6: Final = "2000::/3"
+"""The public addresses of IPv6."""
+
+Rule = dict[str, Any]
+
+
+def _tcp(*ports: int) -> list[dict[str, Any]]:
+    return [{"protocol": "TCP", "port": port} for port in ports]
+
+
+def _dns() -> Rule:
+    kube_dns = {
+        "namespaceSelector": {"matchLabels": {NAMESPACE_LABEL: "kube-system"}},
+        "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
+    }
+    ports = [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]
+    return {"to": [kube_dns, _block(NODE_LOCAL_DNS)], "ports": ports}
+
+
+def _role(*roles: str) -> dict[str, Any]:
+    if len(roles) == 1:
+        return {"podSelector": {"matchLabels": {ROLE_LABEL: roles[0]}}}
+    return {"podSelector": {"matchExpressions": [{"key": ROLE_LABEL, "operator": "In", "values": list(roles)}]}}
+
+
+def _block(cidr: str) -> dict[str, Any]:
+    return {"ipBlock": {"cidr": cidr}}
+
+
+def _blocks(cidrs: Iterable[str], port: int) -> Rule:
+    return {"to": [_block(cidr) for cidr in cidrs], "ports": _tcp(port)}
+
+
+def _public(claim: Claim, port: int) -> Rule:
+    """Return the rule for public upstreams; the guard refuses the remaining special ranges.
+
+    The ranges are listed instead of excepted from 0.0.0.0/0, because a network plugin has been seen to ignore `except`.
+    """
+    left = _without(IPv4Network("0.0.0.0/0"), [IPv4Network(cidr) for cidr in INTERNAL_IPV4])
+    cidrs = [str(network) for network in left]
+    if _has_ipv6(claim):
+        cidrs.append(PUBLIC_IPV6)
+    return _blocks(cidrs, port)
+
+
+def _has_ipv6(claim: Claim) -> bool:
+    """Return whether the cluster has IPv6; a network plugin without it may refuse a policy that speaks of it."""
+    ranges = claim.policy.cluster_cidrs
+    return ranges is not None and any(":" in cidr for cidr in ranges.pods)
+
+
+def _without(network: IPv4Network, others: Sequence[IPv4Network]) -> list[IPv4Network]:
+    """Return what is left of a network without others, in ascending order."""
+    inside = [other for other in others if other.overlaps(network)]
+    if not inside:
+        return [network]
+    if any(other.prefixlen <= network.prefixlen for other in inside):
+        return []
+    return [left for half in network.subnets() for left in _without(half, inside)]
+
+
+def _policy(
+    name: str,
+    component: str,
+    selector: dict[str, Any],
+    *,
+    namespace: str = NAMESPACE,
+    ingress: Sequence[Rule] | None = None,
+    egress: Sequence[Rule] | None = None,
+    more_labels: dict[str, str] | None = None,
+) -> Manifest:
+    """Return a NetworkPolicy; `None` leaves a direction alone, an empty list closes it."""
+    spec: dict[str, Any] = {"podSelector": selector, "policyTypes": []}
+    for direction, rules in (("Ingress", ingress), ("Egress", egress)):
+        if rules is not None:
+            spec["policyTypes"].append(direction)
+            if rules:
+                spec[direction.lower()] = list(rules)
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "labels": {**labels(name, component), **(more_labels or {})},
+        },
+        "spec": spec,
+    }
+
+
+def _for_role(role: str) -> dict[str, Any]:
+    return {"matchLabels": {ROLE_LABEL: role}}
+
+
+def declaring_apps(claim: Claim, tenant: str) -> tuple[str, ...]:
+    """Return the apps of a tenant that declare the gateway, sorted (S3-45)."""
+    return tuple(sorted(name for name, app in claim.tenants[tenant].apps.items() if app.llm))
+
+
+def _clients(claim: Claim) -> list[dict[str, Any]]:
+    """Return who may call the gateway: declaring apps in their tenant's namespace, each listed by name (C-23).
+
+    The namespace is named as well as labelled: a label that somebody else puts on a namespace opens nothing.
+    """
+    return [
+        {
+            "namespaceSelector": {"matchLabels": {NAMESPACE_LABEL: tenant_namespace(name, tenant), TENANT_LABEL: name}},
+            "podSelector": {
+                "matchExpressions": [{"key": APP_LABEL, "operator": "In", "values": list(declaring_apps(claim, name))}]
+            },
+        }
+        for name, tenant in sorted(claim.tenants.items())
+        if declaring_apps(claim, name)
+    ]
+
+
+def _database_egress(claim: Claim) -> Rule:
+    database = claim.llm.database
+    if isinstance(database, ExternalDatabase):
+        return _blocks(database.cidrs, database.port)
+    return {"to": [_role("database")], "ports": _tcp(POSTGRES_PORT)}
+
+
+def _gateway_egress(claim: Claim) -> list[Rule]:
+    rules = [_dns(), _database_egress(claim), {"to": [_role("cache")], "ports": _tcp(CACHE_PORT)}]
+    in_pods = pod_endpoints(claim)
+    if in_pods:
+        runtimes = {
+            "matchLabels": {ROLE_LABEL: "runtime"},
+            "matchExpressions": [{"key": ENDPOINT_LABEL, "operator": "In", "values": list(in_pods)}],
+        }
+        rules.append({"to": [{"podSelector": runtimes}], "ports": _tcp(SIDECAR_PORT)})
+    hosts: dict[int, set[str]] = {}
+    public: set[int] = set()
+    for upstream in upstreams(claim):
+        if upstream.name.removeprefix("endpoint-") in in_pods:
+            continue
+        if upstream.mode == "public_tls":
+            public.add(upstream.port)
+        else:
+            ipv4, ipv6 = zone_ranges(upstream.cidrs)
+            cidrs = (*ipv4.allowed, *(ipv6.allowed if _has_ipv6(claim) else ()))
+            hosts.setdefault(upstream.port, set()).update(cidrs)
+    rules += [_blocks(sorted(cidrs), port) for port, cidrs in sorted(hosts.items()) if cidrs]
+    rules += [_public(claim, port) for port in sorted(public)]
+    return rules
+
+
+def _runtimes(claim: Claim, closed: bool) -> list[Manifest]:
+    """Return one policy for all runtimes, and one for each that fetches its model from the network."""
+    from_gateway = {"from": [_role("gateway")], "ports": _tcp(SIDECAR_PORT)}
+    made = [
+        _policy("llm-runtime", "runtime", _for_role("runtime"), ingress=[from_gateway], egress=[] if closed else None)
+    ]
+    for endpoint_id in pod_endpoints(claim):
+        if closed and fetches_from_network(pod_models(claim, endpoint_id)):
+            selector = {"matchLabels": {ROLE_LABEL: "runtime", ENDPOINT_LABEL: endpoint_id}}
+            name = f"llm-runtime-{endpoint_id}-model"
+            made.append(_policy(name, "runtime", selector, egress=[_dns(), _public(claim, 443)]))
+    return made
+
+
+def system_policies(claim: Claim) -> list[Manifest]:
+    """Return the NetworkPolicies of `system-llm`, the default denial first.
+
+    With `policy.egress: none` they close and open ingress alone (C-1). Nothing opens the metadata addresses of clouds.
+    """
+    closed = claim.policy.egress == "enforce"
+
+    def egress(*rules: Rule) -> list[Rule] | None:
+        return list(rules) if closed else None
+
+    clients = _clients(claim)
+    made = [
+        _policy("default-deny", "isolation", {}, ingress=[], egress=egress()),
+        _policy(
+            "llm-gateway",
+            "gateway",
+            _for_role("gateway"),
+            ingress=[{"from": clients, "ports": _tcp(GATEWAY_PORT)}] if clients else [],
+            egress=egress(*_gateway_egress(claim)),
+        ),
+        _policy(
+            "llm-migrations",
+            "migrations",
+            _for_role("migrations"),
+            ingress=[],
+            egress=egress(_dns(), _database_egress(claim)),
+        ),
+        _policy(
+            "llm-cache",
+            "cache",
+            _for_role("cache"),
+            ingress=[{"from": [_role("gateway")], "ports": _tcp(CACHE_PORT)}],
+            egress=egress(),
+        ),
+    ]
+    if not isinstance(claim.llm.database, ExternalDatabase):
+        users = {"from": [_role("gateway", "migrations")], "ports": _tcp(POSTGRES_PORT)}
+        made.append(_policy("llm-database", "database", _for_role("database"), ingress=[users], egress=egress()))
+    if pod_endpoints(claim):
+        made += _runtimes(claim, closed)
+    if not claim.llm.gpu_acceleration:
+        from_gateway = {"from": [_role("gateway")], "ports": _tcp(MOCK_PORT)}
+        made.append(_policy("llm-mock", "mock", _for_role("mock"), ingress=[from_gateway], egress=egress()))
+    return made
+
+
+def tenant_policies(claim: Claim, name: str) -> list[Manifest]:
+    """Return the NetworkPolicies of a tenant's namespace: closed both ways, and one way out for each declaring app.
+
+    `policy.egress` does not concern them: a tenant's namespace is always closed (S3-51).
+
+    Args:
+        claim: a claim that passed the rules.
+        name: the tenant's name.
+    """
+    namespace = tenant_namespace(name, claim.tenants[name])
+    owner = {TENANT_LABEL: name}
+    gateway = {"namespaceSelector": {"matchLabels": {NAMESPACE_LABEL: NAMESPACE}}, **_role("gateway")}
+    made = [_policy("default-deny", "isolation", {}, namespace=namespace, ingress=[], egress=[], more_labels=owner)]
+    for app in declaring_apps(claim, name):
+        made.append(
+            _policy(
+                f"llm-{app}",
+                "tenant",
+                {"matchLabels": {APP_LABEL: app}},
+                namespace=namespace,
+                egress=[_dns(), {"to": [gateway], "ports": _tcp(GATEWAY_PORT)}],
+                more_labels={**owner, APP_LABEL: app},
+            )
+        )
+    return made

@@ -1,0 +1,230 @@
+"""The TLS sidecar: the one open port of a model server (S4-63 … S4-84).
+
+The same text serves a Pod and a bare-metal host; only the paths differ. It passes the operations that are declared for
+the endpoint, with exact method and path, to one fixed loopback address, and answers everything else itself.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from hearth.claim.claim import Claim
+from hearth.claim.endpoints import Endpoint, Runtime, RuntimeCapacity, Sidecar
+from hearth.compile import proxy_refusals as refusals
+from hearth.compile.files import ConfigFiles
+from hearth.compile.names import GUARD_PROBE_PORT, SIDECAR_PORT
+from hearth.compile.operations import OPERATION_PATHS, endpoint_operations
+from hearth.compile.proxy_text import DRAIN_MARGIN_MS, render, template_text
+from hearth.compile.sidecar_profile import check_profile
+
+BASE_PATH: Final = "/v1"
+"""Path of the base URL of every endpoint with a sidecar (S4-68)."""
+HEAD_BYTES: Final = 114_688
+"""Room of a buffer beside the body, in bytes: a request head and HAProxy's own structures."""
+REWRITE_BYTES: Final = 16_384
+"""Room that HAProxy keeps for its header rules, in bytes (`tune.maxrewrite`)."""
+SPARE_CONNECTIONS: Final = 64
+"""Connections beside those that the gateway's replicas may use: probes, qualification, refused callers."""
+HEALTH_PATHS: Final = {"llamaCpp": "/health", "ollama": "/api/version", "vllm": "/health"}
+"""What the sidecar asks the runtime for on loopback, by engine."""
+
+
+@dataclass(frozen=True)
+class SidecarLayout:
+    """Where a sidecar's files are and where it listens."""
+
+    listen: str
+    """Where the gateway connects to, as HAProxy's `bind` spells it."""
+    config_directory: str
+    """Folder of the compiled files."""
+    secret_directory: str
+    """Folder of tokens.map and runtime.map."""
+    certificate: str
+    """PEM file of the certificate chain; the key is beside it with the ending `.key`."""
+    probe: str | None = None
+    """Where the kubelet's probe listens, as `bind` spells it; no such listener when absent."""
+    user: str | None = None
+    """User to become after start; for a host, where the process starts as root."""
+    group: str | None = None
+    """Group to become after start."""
+    chroot: str | None = None
+    """Empty folder to lock the process into after start."""
+
+
+POD_LAYOUT: Final = SidecarLayout(
+    listen=f":{SIDECAR_PORT}",
+    config_directory="/etc/sidecar",
+    secret_directory="/etc/sidecar-secret",  # noqa: S106 - a folder's name
+    certificate="/etc/sidecar-tls/tls.crt",
+    probe=f":{GUARD_PROBE_PORT}",
+)
+"""Layout of a Pod. The process is not root there, so that it has no user to change to."""
+
+
+def host_layout(claim: Claim, endpoint_id: str) -> SidecarLayout:
+    """Return the layout of a bare-metal host; it listens on the port of the endpoint's base URL.
+
+    `current` is a link to one complete set of files, so that a change and its undoing are one step each. The process
+    is never root: its unit starts it under a user of its own, which can only read the files.
+    """
+    url = urlsplit(claim.endpoints[endpoint_id].base_url)
+    folder = f"/etc/hearth/sidecar/{endpoint_id}/current"
+    return SidecarLayout(
+        listen=f":{url.port or 443}",
+        config_directory=folder,
+        secret_directory=folder,
+        certificate=f"{folder}/tls.crt",
+    )
+
+
+@dataclass(frozen=True)
+class SidecarConfig:
+    """A compiled sidecar."""
+
+    files: Mapping[str, str]
+    """Text by file name: sidecar.cfg, response_limit.lua, identity.json. Run `haproxy -f sidecar.cfg`."""
+    config_sha256: str
+    """Digest of the files without identity.json, which carries it (U-17, S4-85)."""
+    operations: tuple[str, ...]
+    """Operations that it passes."""
+    memory_bytes: int
+    """Memory that it may need with every permitted request in flight, in bytes."""
+
+
+def needs_runtime_credential(endpoint: Endpoint) -> bool:
+    """Return whether the sidecar identifies itself to the runtime, and so needs a runtime.map (S4-51)."""
+    runtime = endpoint.runtime
+    if runtime is None:
+        return False
+    return runtime.credential_ref is not None or (runtime.placement == "pod" and runtime.engine != "ollama")
+
+
+def _parts(claim: Claim, endpoint_id: str) -> tuple[Endpoint, Sidecar, Runtime, RuntimeCapacity]:
+    endpoint = claim.endpoints[endpoint_id]
+    if endpoint.sidecar is None or endpoint.runtime is None or endpoint.runtime_capacity is None:
+        raise ValueError(f"endpoint {endpoint_id} has no sidecar, no runtime or no runtimeCapacity")
+    if urlsplit(endpoint.base_url).path.rstrip("/") != BASE_PATH:
+        raise ValueError(f"endpoint {endpoint_id}: the base URL of an endpoint with a sidecar ends with {BASE_PATH}")
+    if endpoint.endpoint_auth.mode == "none":
+        raise ValueError(f"endpoint {endpoint_id}: a sidecar needs a credential (S4-84)")
+    return endpoint, endpoint.sidecar, endpoint.runtime, endpoint.runtime_capacity
+
+
+def _credential(endpoint: Endpoint) -> tuple[str, str]:
+    """Return the header of the caller's credential, and HAProxy's expression for its value."""
+    auth = endpoint.endpoint_auth
+    if auth.mode == "api_key":
+        return auth.header, f"req.hdr({auth.header})"
+    return "authorization", "http_auth_bearer"
+
+
+def _identity(endpoint: Endpoint, runtime_id: str, paths: Sequence[tuple[str, str]], digest: str) -> str:
+    """Return identity.json, a log-format file: HAProxy fills in the certificate of the connection (S4-85)."""
+    sidecar = endpoint.sidecar
+    document = {
+        "profile": sidecar.profile_version if sidecar else "",
+        "configSha256": digest,
+        "physicalRuntimeId": runtime_id,
+        "operations": [{"operation": name, "method": "POST", "path": path} for name, path in paths],
+    }
+    certificate = {
+        "sha256": "%[ssl_f_der,sha2(256),hex,lower]",
+        "serial": "%[ssl_f_serial,hex,lower]",
+        "subjectCn": "%[ssl_f_s_dn(CN)]",
+        "issuerCn": "%[ssl_f_i_dn(CN)]",
+        "notBefore": "%[ssl_f_notbefore]",
+        "notAfter": "%[ssl_f_notafter]",
+    }
+    fixed = json.dumps(document, separators=(",", ":")).replace("%", "%%")
+    live = json.dumps({"certificate": certificate, "tls": "%[ssl_fc_protocol]"}, separators=(",", ":"))
+    return f"{fixed[:-1]},{live[1:]}"
+
+
+def compile_sidecar(claim: Claim, endpoint_id: str, layout: SidecarLayout) -> SidecarConfig:
+    """Compile the sidecar of an endpoint, for a Pod or for a host.
+
+    Args:
+        claim: a claim that passed the rules.
+        endpoint_id: an endpoint with `sidecar`, `runtime` and `runtimeCapacity`.
+        layout: `POD_LAYOUT`, or `host_layout(...)`.
+
+    Raises:
+        KeyError: the claim has no such endpoint.
+        ValueError: the endpoint cannot have a sidecar; the rules of the claim refuse it before.
+        ProfileError: the text is not a profile that may be installed; a fault of the compiler.
+    """
+    endpoint, sidecar, runtime, capacity = _parts(claim, endpoint_id)
+    operations = endpoint_operations(claim, endpoint_id)
+    paths = [(operation, BASE_PATH + OPERATION_PATHS[operation]) for operation in operations]
+    url = urlsplit(runtime.loopback)
+    host = "127.0.0.1" if url.hostname == "localhost" else url.hostname
+    parallel, queued = capacity.max_parallel_requests, capacity.max_queued_requests
+    connections = claim.llm.gateway.replicas * parallel + queued + SPARE_CONNECTIONS
+    buffer_bytes = sidecar.max_request_bytes + HEAD_BYTES + REWRITE_BYTES
+    header, fetch = _credential(endpoint)
+    text = render(
+        "sidecar.cfg.j2",
+        body_timeout_ms=5_000 + sidecar.max_request_bytes // 1_000,
+        buffer_bytes=buffer_bytes,
+        client_connections=connections - SPARE_CONNECTIONS // 4,
+        client_timeout_ms=30_000,
+        common=refusals.COMMON,
+        connect_timeout_ms=min(2_000, capacity.stream_setup_timeout_ms),
+        connections=connections,
+        credential_fetch=fetch,
+        credential_header=header,
+        error_log_fields={
+            "ts": "%Ts.%ms",
+            "proxy": '"sidecar"',
+            "endpoint": f'"{endpoint_id}"',
+            "client": '"%ci"',
+            "event": '"connection_failed"',
+            "error": '"%[fc_err_str]"',
+        },
+        hard_stop_ms=capacity.request_timeout_ms + DRAIN_MARGIN_MS,
+        health_path=HEALTH_PATHS[runtime.engine],
+        layout=layout,
+        log_fields={
+            "ts": "%Ts.%ms",
+            "proxy": '"sidecar"',
+            "endpoint": f'"{endpoint_id}"',
+            "client": '"%ci"',
+            "tls": '"%sslv"',
+            "operation": '"%[var(txn.operation)]"',
+            "credential": '"%[var(txn.credential)]"',
+            "status": "%ST",
+            "bytes": "%B",
+            "ms_request": "%TR",
+            "ms_queue": "%Tw",
+            "ms_connect": "%Tc",
+            "ms_response": "%Tr",
+            "ms_total": "%Ta",
+            "queued": "%bq",
+            "end": '"%ts"',
+        },
+        parallel_requests=parallel,
+        paths=paths,
+        queue_full=(
+            f"{{ queue(runtime) ge {queued} }}" if queued else f"{{ srv_conn(runtime/runtime) ge {parallel} }}"
+        ),
+        queue_timeout_ms=capacity.stream_setup_timeout_ms,
+        queued_requests=queued,
+        refusals=refusals,
+        request_bytes=sidecar.max_request_bytes,
+        response_bytes=sidecar.max_response_bytes,
+        runtime_address=f"ipv6@[{host}]:{url.port}" if host == "::1" else f"{host}:{url.port}",
+        runtime_authority=f"[{host}]:{url.port}" if host == "::1" else f"{host}:{url.port}",
+        runtime_credential=needs_runtime_credential(endpoint),
+        server_timeout_ms=capacity.request_timeout_ms,
+    )
+    check_profile(text)
+    canonical = ConfigFiles({"response_limit.lua": template_text("response_limit.lua"), "sidecar.cfg": text})
+    identity = _identity(endpoint, capacity.physical_runtime_id, paths, canonical.digest)
+    return SidecarConfig(
+        files=ConfigFiles({**canonical.files, "identity.json": identity}).files,
+        config_sha256=canonical.digest,
+        operations=operations,
+        memory_bytes=33_554_432 + (connections + parallel) * buffer_bytes,
+    )
