@@ -14,7 +14,9 @@ from hearth.claim.problems import Notice, Problem
 from hearth.claim.reader import MAX_DEPTH
 from hearth.claim.reader import Path as Place
 from hearth.claim.resolver import Resolver
-from hearth.claim.rules import RULES, notices, read_bundles
+from hearth.claim.rules import RULES
+from hearth.claim.rules.bundles import read_bundles
+from hearth.claim.rules.notices import notices
 from hearth.claim.translate import render_path, translate
 
 _FALLBACK: Final[dict[str, Any]] = {"llm": {"enabled": True}}
@@ -89,7 +91,6 @@ def check_values(
     values: Mapping[str, Any],
     *,
     base: Path,
-    stack: str,
     resolver: Resolver | None,
     deployed: Claim | None,
     unread: frozenset[Place] = frozenset(),
@@ -99,7 +100,6 @@ def check_values(
     Args:
         values: plain values.
         base: the project's folder, which trust bundles are read from.
-        stack: name of the environment.
         resolver: looks up new public hosts, or `None`.
         deployed: the claim that was deployed last, or `None`.
         unread: places whose values could not be read and have a problem already.
@@ -125,7 +125,7 @@ def check_values(
     problems += [_problem(finding) for rule in RULES for finding in rule(draft)]
     if problems or claim is None:
         return Checked(None, {}, tuple(problems), ())
-    return Checked(claim, bundles, (), tuple(notices(draft, stack)))
+    return Checked(claim, bundles, (), tuple(notices(draft)))
 
 
 def _rest(values: Mapping[str, Any], invalid: frozenset[Place]) -> Claim | None:
@@ -141,7 +141,7 @@ def _rest(values: Mapping[str, Any], invalid: frozenset[Place]) -> Claim | None:
 
 def _positions(values: Mapping[str, Any], invalid: frozenset[Place]) -> dict[str, tuple[int, ...]]:
     llm = values.get("llm")
-    lists = llm if isinstance(llm, Mapping) else {}
+    lists = llm if isinstance(llm, Mapping) and ("llm",) not in invalid else {}
     return {
         name: tuple(
             index

@@ -1,6 +1,5 @@
 """Reads a claim: from a stack file, or from the values that Pulumi passes."""
 
-import json
 import os
 import re
 import stat
@@ -142,14 +141,16 @@ def load_claim_file(path: Path, *, resolver: Resolver | None = None, deployed: C
     Raises:
         ClaimError: the claim is refused; it lists everything that is wrong.
     """
-    name = path.name
-    document = read_yaml(_read(path, str(path) if str(path).isprintable() else name), name)
+    folder = path.absolute().parent
+    base = project_folder(folder)
+    inside = path.absolute().relative_to(base).as_posix()
+    name = inside if inside.isprintable() else "the stack file"
+    document = read_yaml(_read(path, name), name)
     config, places, notices = _claim_part(document, name)
     match = _STACK_FILE.match(path.name)
-    folder = path.absolute().parent
     return _load(
         config,
-        base=project_folder(folder),
+        base=base,
         stack=match[1] if match else path.stem,
         resolver=resolver,
         deployed=deployed,
@@ -234,7 +235,7 @@ def _load(
     read = [(_claim_path(path), problem) for path, problem in noted]
     ignored = {key for key in config if not key.startswith(PREFIX)}
     checked = check_values(
-        values, base=base, stack=stack, resolver=resolver, deployed=deployed, unread=frozenset(path for path, _ in read)
+        values, base=base, resolver=resolver, deployed=deployed, unread=frozenset(path for path, _ in read)
     )
     for path, problem in read:
         if path and path[0] in ignored:
@@ -264,7 +265,6 @@ def _order(problem: Problem) -> tuple[int, int, str, str]:
 __all__ = [
     "KEYS",
     "LoadedClaim",
-    "json",
     "load_claim_file",
     "load_claim_values",
     "project_folder",

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from hearth.claim.base import CredentialReference, Identifier, Sha256, Shape, matching
 
@@ -63,12 +63,19 @@ class Connection(Shape):
     """How long DNS may hide behind connection reuse, in ms; not below `poolIdleTimeoutMs`."""
 
 
+def _one_spelling(termination: str) -> str:
+    """Return the name that artefacts and digests know a termination by."""
+    return "light_gateway_sidecar" if termination == "tls_sidecar" else termination
+
+
 class NetworkProfile(Shape):
     """How the gateway reaches an endpoint (S4-7 … S4-18)."""
 
     mode: Literal["public_tls", "private_tls", "private_plaintext"] = "public_tls"
     """`public_tls`, `private_tls` or `private_plaintext`."""
-    termination: Literal["native", "light_gateway_sidecar", "tls_sidecar"] = "native"
+    termination: Annotated[Literal["native", "light_gateway_sidecar", "tls_sidecar"], AfterValidator(_one_spelling)] = (
+        "native"
+    )
     """Who ends TLS: the runtime itself or the sidecar; `tls_sidecar` is another spelling of the latter (S4-16)."""
     network_zone_id: Identifier | None = None
     """The zone of a private endpoint; `in-cluster` is built in (C-2)."""

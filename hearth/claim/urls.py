@@ -41,11 +41,11 @@ def parse_base_url(text: str) -> BaseUrl:
         raise ValueError("does not begin with http:// or https:// in lower case, or has a backslash")
     authority = match["authority"]
     if "@" in authority or "@" in match["path"]:
-        raise ValueError("has a user or password, which it must not")
+        raise ValueError("must not have a user or password")
     if match["rest"].startswith("?"):
-        raise ValueError("has a query, which it must not")
+        raise ValueError("must not have a query")
     if match["rest"]:
-        raise ValueError("has a fragment or a backslash, which it must not")
+        raise ValueError("must not have a fragment or a backslash")
     parts = _AUTHORITY.match(authority)
     if parts is None or not parts["host"]:
         raise ValueError("has no host")

@@ -1,23 +1,24 @@
-"""Cross-reference rules: what one part of a claim says about another."""
+"""Cross-reference rules: what one part of a claim says about another. One module for each subject."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from hearth.claim.draft import Draft, Finding
-from hearth.claim.problems import Notice
+from hearth.claim.rules import capacity, later, names, policy, public, routing, runtimes, tenants, transport, zones
 
 Rule = Callable[[Draft], Iterable[Finding]]
 """Looks at the valid parts of a claim and yields what is wrong."""
 
-RULES: Final[tuple[Rule, ...]] = ()
-"""Every rule."""
-
-
-def read_bundles(draft: Draft) -> tuple[Mapping[str, str], list[Finding]]:
-    """Read bundles."""
-    return {k: (draft.base / b.file).read_text() for k, b in draft.claim.trust_bundles.items()}, []
-
-
-def notices(draft: Draft, stack: str) -> Iterator[Notice]:
-    """Notices."""
-    return iter(())
+RULES: Final[tuple[Rule, ...]] = (
+    *later.RULES,
+    *names.RULES,
+    *public.RULES,
+    *zones.RULES,
+    *transport.RULES,
+    *runtimes.RULES,
+    *capacity.RULES,
+    *routing.RULES,
+    *tenants.RULES,
+    *policy.RULES,
+)
+"""Every rule, in the order of what an operator would read first."""

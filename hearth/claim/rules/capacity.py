@@ -1,0 +1,89 @@
+"""Capacity: what endpoints bear, what deployments use of it, and which lanes share a device (S4-113 … S4-121)."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from hearth.claim.draft import Draft, Finding
+from hearth.claim.reader import Path as Place
+
+
+def stream_setup(draft: Draft) -> Iterator[Finding]:
+    """U-14: a stream has begun before the request may end."""
+    for name, endpoint in draft.claim.endpoints.items():
+        capacity = endpoint.runtime_capacity
+        if capacity is not None and capacity.stream_setup_timeout_ms > capacity.request_timeout_ms:
+            yield Finding(
+                ("endpoints", name, "runtimeCapacity", "streamSetupTimeoutMs"),
+                "is above requestTimeoutMs",
+                "Make it at most as long",
+            )
+
+
+def bounds(draft: Draft) -> Iterator[Finding]:
+    """S4-114: no endpoint exceeds the bounds of the environment's policy."""
+    if not draft.valid("policy", "bounds"):
+        return
+    limits = draft.claim.policy.bounds
+    for name, endpoint in draft.claim.endpoints.items():
+        capacity = endpoint.runtime_capacity
+        if capacity is None:
+            continue
+        for field, value, limit, bound in (
+            ("requestTimeoutMs", capacity.request_timeout_ms, limits.request_timeout_ms, "requestTimeoutMs"),
+            ("maxParallelRequests", capacity.max_parallel_requests, limits.parallel_requests, "parallelRequests"),
+            ("maxQueuedRequests", capacity.max_queued_requests, limits.queued_requests, "queuedRequests"),
+        ):
+            if value > limit:
+                yield Finding(
+                    ("endpoints", name, "runtimeCapacity", field),
+                    f"is above hearth:policy.bounds.{bound}, which is {limit}",
+                    "Lower it, or have the policy changed",
+                )
+
+
+def concurrency(draft: Draft) -> Iterator[Finding]:
+    """S4-115: a deployment does not ask for more than its endpoint bears."""
+    for name, deployment in draft.claim.deployments.items():
+        endpoint = draft.endpoint_of(deployment)
+        capacity = endpoint.runtime_capacity if endpoint else None
+        if capacity is not None and deployment.concurrency > capacity.max_parallel_requests:
+            yield Finding(
+                ("deployments", name, "concurrency"),
+                f"is above maxParallelRequests of the endpoint {deployment.endpoint}, "
+                f"which is {capacity.max_parallel_requests}",
+                "Lower it, or raise what the runtime really bears",
+            )
+
+
+def context(draft: Draft) -> Iterator[Finding]:
+    """A deployment does not advertise a longer context than the runtime is started with."""
+    for name, deployment in draft.claim.deployments.items():
+        endpoint = draft.endpoint_of(deployment)
+        runtime = endpoint.runtime if endpoint else None
+        if runtime is not None and deployment.context_tokens > runtime.context_tokens:
+            yield Finding(
+                ("deployments", name, "contextTokens"),
+                f"is above contextTokens of the runtime, which is {runtime.context_tokens}",
+                "Lower it, or raise the runtime's",
+            )
+
+
+def lanes(draft: Draft) -> Iterator[Finding]:
+    """S4-120: two lanes never share a capacity domain."""
+    first: dict[str, tuple[str, str]] = {}
+    for name, deployment in draft.claim.deployments.items():
+        endpoint = draft.endpoint_of(deployment)
+        capacity = endpoint.runtime_capacity if endpoint else None
+        if capacity is None:
+            continue
+        other, lane = first.setdefault(capacity.capacity_domain_id, (name, deployment.lane))
+        if lane != deployment.lane:
+            place: Place = ("deployments", name, "lane")
+            yield Finding(
+                place,
+                f"is {deployment.lane} in the capacity domain of the deployment {other}, whose lane is {lane}",
+                "Give each lane a device of its own",
+            )
+
+
+RULES: Final = (stream_setup, bounds, concurrency, context, lanes)
