@@ -89,14 +89,14 @@ make_root() {
   say "root $name: Debian $suite by mmdebstrap (usually 1 min)"
   hook=$(mktemp)
   printf '#!/bin/bash\nset -eu\nUSERS="%s"\n%s\nfinish_%s "$1"\n' "$USERS" "$(declare -f "finish_extracted" "finish_essential")" \
-    "$([ $variant = extract ] && echo extracted || echo essential)" >"$hook"
+    "$([ "$variant" = extract ] && echo extracted || echo essential)" >"$hook"
   chmod +x "$hook"
   list=$(sources "$suite")
   # `extract` knows no customize hook, and `essential` runs its maintainer scripts only after the extract hook
   import() {
-    mmdebstrap --quiet --mode=root --variant=$variant --aptopt=APT::Install-Recommends=false \
+    mmdebstrap --quiet --mode=root --variant="$variant" --aptopt=APT::Install-Recommends=false \
       --dpkgopt=path-exclude=/usr/share/man/* --dpkgopt=path-exclude=/usr/share/doc/* --dpkgopt=path-exclude=/usr/share/locale/* \
-      --include="$packages" "--$([ $variant = extract ] && echo extract || echo customize)-hook=$hook" \
+      --include="$packages" "--$([ "$variant" = extract ] && echo extract || echo customize)-hook=$hook" \
       "$suite" - ${list:+-} <<<"$list" | podman import --quiet - "$ref"
   }
   timed "root $name" import
