@@ -1,0 +1,145 @@
+"""From a cluster to its gateway: which Pods are Ready, where their master key is, and a client for one of them."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from hearth.compile.names import LITELLM_PORT, ROLE_LABEL
+from hearth.gatewayapi.client import GatewayClient
+from hearth.gatewayapi.errors import ClusterError, GatewayUnavailableError
+from hearth.gatewayapi.http import ManagementApi
+from hearth.gatewayapi.kube import Cluster, KubernetesApi, Object, decoded, kubeconfig_path
+from hearth.gatewayapi.portforward import PodTransport
+
+SELECTOR: Final = f"{ROLE_LABEL}=gateway"
+"""Label selector of the gateway's Pods."""
+MASTER_KEY: Final = "LITELLM_MASTER_KEY"
+"""Environment variable of LiteLLM's container with the master key."""
+WAIT_SECONDS: Final = 60
+"""How long a gateway without a Ready Pod is waited for, in seconds."""
+
+_CONTAINER: Final = "litellm"
+_PAUSE_SECONDS: Final = 2
+
+
+def remedy(cluster: Cluster) -> str:
+    """Return what to do about a gateway that does not answer."""
+    at = f"kubectl --context {cluster.context} -n {cluster.namespace}"
+    return (
+        f"Look at its Pods (`kubectl -n {cluster.namespace} get pods -l {SELECTOR}`, context {cluster.context}) and "
+        f"their log (`{at} logs deployment/llm-gateway -c {_CONTAINER} --tail=50`), then run the same command again."
+    )
+
+
+def ready_pods(kubernetes: KubernetesApi) -> list[Object]:
+    """Return the gateway's Pods that are Ready and are not being deleted, sorted by name."""
+    return [pod for pod in kubernetes.pods(SELECTOR) if _is_ready(pod)]
+
+
+def wait_for_pods(
+    kubernetes: KubernetesApi, *, seconds: int = WAIT_SECONDS, pause: Callable[[float], None] = time.sleep
+) -> list[Object]:
+    """Return the gateway's Ready Pods, of which there is at least one.
+
+    Args:
+        kubernetes: the cluster.
+        seconds: how long to wait for the first.
+        pause: what waits between two looks, in seconds.
+
+    Raises:
+        GatewayUnavailableError: there is none in that time.
+    """
+    for attempt in range(seconds // _PAUSE_SECONDS + 1):
+        if attempt:
+            pause(_PAUSE_SECONDS)
+        if pods := ready_pods(kubernetes):
+            return pods
+    cluster = kubernetes.cluster
+    seen = kubernetes.pods(SELECTOR)
+    state = f"{len(seen)} Pods, none Ready" if seen else "no Pod"
+    if not seen and not kubernetes.namespace_exists(cluster.namespace):
+        state = f"no namespace {cluster.namespace}"
+    raise GatewayUnavailableError(
+        f"the gateway in {cluster.namespace} (context {cluster.context}) is not Ready after {seconds} s: {state}. "
+        + remedy(cluster)
+    )
+
+
+def master_key(kubernetes: KubernetesApi, pod: Object) -> str:
+    """Return the master key that a Pod was started with, out of the Secret that the Pod names.
+
+    It is read when it is needed, so that Pulumi's state holds none, and a new one needs no change of old resources.
+
+    Raises:
+        ClusterError: the Pod or its Secret does not have it.
+    """
+    name, namespace = pod["metadata"]["name"], kubernetes.cluster.namespace
+    variables = [
+        entry
+        for container in pod["spec"]["containers"]
+        if container["name"] == _CONTAINER
+        for entry in container.get("env", [])
+    ]
+    reference = next((entry["valueFrom"].get("secretKeyRef") for entry in variables if _is_master_key(entry)), None)
+    if reference is None:
+        raise ClusterError(
+            f"the Pod {namespace}/{name} has no {MASTER_KEY} out of a Secret in its container {_CONTAINER}: it is not "
+            "a gateway that Hearth deployed. Remove the label that says so, or deploy the gateway again."
+        )
+    secret = kubernetes.secret(namespace, reference["name"])
+    value = decoded(secret or {}).get(reference["key"], "")
+    if not value:
+        raise ClusterError(
+            f"the Secret {namespace}/{reference['name']} that the gateway was started with has no {reference['key']} "
+            "any more: run `pulumi up --refresh`, which makes it again and restarts the gateway."
+        )
+    return value
+
+
+@contextmanager
+def gateway_pod(kubernetes: KubernetesApi, pod: Object) -> Iterator[GatewayClient]:
+    """Open LiteLLM's management API in one Pod.
+
+    Args:
+        kubernetes: the cluster.
+        pod: the Pod, as `ready_pods` gives it.
+    """
+    cluster, name = kubernetes.cluster, pod["metadata"]["name"]
+    api = ManagementApi(
+        f"the gateway in {cluster.namespace} (Pod {name}, context {cluster.context})",
+        remedy(cluster),
+        master_key(kubernetes, pod),
+        base_url=f"http://127.0.0.1:{LITELLM_PORT}",
+        transport=PodTransport(kubernetes, name, LITELLM_PORT),
+    )
+    with api:
+        yield GatewayClient(api)
+
+
+@contextmanager
+def gateway(cluster: Cluster, kubeconfig: str | None = None) -> Iterator[GatewayClient]:
+    """Open LiteLLM's management API in a Ready Pod of a cluster.
+
+    Args:
+        cluster: the cluster.
+        kubeconfig: path of its kubeconfig; the variable KUBECONFIG when absent.
+
+    Raises:
+        GatewayUnavailableError: no Pod is Ready.
+        ClusterError: the Kubernetes API cannot be used.
+    """
+    kubernetes = KubernetesApi(cluster, kubeconfig_path(kubeconfig))
+    with gateway_pod(kubernetes, wait_for_pods(kubernetes)[0]) as client:
+        yield client
+
+
+def _is_master_key(variable: Object) -> bool:
+    return bool(variable["name"] == MASTER_KEY and "valueFrom" in variable)
+
+
+def _is_ready(pod: Object) -> bool:
+    if "deletionTimestamp" in pod["metadata"]:
+        return False
+    conditions: list[dict[str, Any]] = pod.get("status", {}).get("conditions") or []
+    return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
