@@ -139,6 +139,11 @@ class Runtime(Shape):
     """Models that are present before the runtime is called ready."""
     credential_ref: CredentialReference | None = None
     """The runtime's own key, which only the sidecar knows (S4-51). Made by Hearth for a Pod when absent."""
+    chat_template: (
+        Annotated[str, matching(r"^[a-z0-9][a-z0-9._-]{0,63}$", "the name of a llama.cpp chat template")] | None
+    ) = None
+    """llama.cpp's name of a chat template, such as `gemma`, for a model file that carries none of its own. Without
+    the right one a model still answers, and answers badly."""
     threads: Annotated[int, Field(ge=1, le=512)] | None = None
     """Threads of the computation; the engine decides when absent."""
     memory: Quantity = "2Gi"

@@ -13,7 +13,7 @@ from hearth.compile.front import compile_front
 from hearth.compile.guard import compile_guard
 from hearth.compile.litellm import compile_litellm, litellm_yaml
 from hearth.compile.policies import system_policies
-from hearth.compile.sidecar import HOST_LAYOUT, POD_LAYOUT, SidecarConfig, compile_sidecar
+from hearth.compile.sidecar import POD_LAYOUT, SidecarConfig, compile_sidecar, host_layout
 from hearth.compile.snapshot import snapshot, snapshot_digest
 from hearth.evidence.verify import Expected
 
@@ -53,7 +53,7 @@ def compile_sidecars(claim: Claim) -> dict[str, SidecarConfig]:
     """Return the compiled sidecar of every endpoint that has one, by endpoint id."""
     return {
         name: compile_sidecar(
-            claim, name, POD_LAYOUT if endpoint.runtime and endpoint.runtime.placement == "pod" else HOST_LAYOUT
+            claim, name, POD_LAYOUT if endpoint.runtime and endpoint.runtime.placement == "pod" else host_layout(claim, name)
         )
         for name, endpoint in sorted(claim.endpoints.items())
         if endpoint.sidecar is not None

@@ -94,6 +94,7 @@ def claim(bundle_file: str, bundle_sha256: str) -> dict[str, Any]:
                     "placement": "pod",
                     "loopback": "http://127.0.0.1:8081",
                     "threads": 1,
+                    "chatTemplate": "gemma",
                     "models": [
                         {
                             "source": {"image": {"ref": pins["IMAGE_MODEL_GEMMA3_270M"], "path": "/model/model.gguf"}},

@@ -54,6 +54,7 @@ from hearth.compile.names import (
     pod_endpoints,
 )
 from hearth.compile.operations import endpoint_operations
+from hearth.compile.sidecar import SidecarConfig, needs_runtime_credential
 
 SERVICE_ACCOUNT: Final = "llm-runtime"
 """ServiceAccount of all runtimes."""
@@ -90,6 +91,8 @@ def _llamacpp_arguments(
     # The slots share the context evenly, and the claim states that of one request.
     made += ["--parallel", str(slots), "--ctx-size", str(runtime.context_tokens * slots)]
     made += ["--api-key-file", "/etc/runtime-secret/runtime-key"]
+    if runtime.chat_template is not None:
+        made += ["--chat-template", runtime.chat_template]
     if runtime.threads is not None:
         made += ["--threads", str(runtime.threads)]
     if endpoint_operations(claim, endpoint_id) == ("embedding",):
@@ -170,13 +173,14 @@ def _startup_seconds(capacity: RuntimeCapacity) -> int:
     return max(SHORTEST_START_SECONDS, math.ceil(capacity.cold_start_timeout_ms / 1000))
 
 
-def _sidecar(claim: Claim) -> dict[str, Any]:
+def _sidecar(claim: Claim, sidecar: SidecarConfig) -> dict[str, Any]:
+    memory = math.ceil(sidecar.memory_bytes / 1024**2)
     return container(
         "sidecar",
         image(claim, "haproxy"),
         args=["-db", "-f", "/etc/sidecar/sidecar.cfg"],
         ports={"https": SIDECAR_PORT, "probe": GUARD_PROBE_PORT},
-        resources=resources(cpu="50m", memory="64Mi", memory_limit="512Mi"),
+        resources=resources(cpu="25m", memory="64Mi", memory_limit=f"{memory}Mi"),
         mounts=[
             mount("sidecar", "/etc/sidecar", read_only=True),
             mount("sidecar-secret", "/etc/sidecar-secret", read_only=True),
@@ -201,14 +205,14 @@ def _declared(endpoint_id: str, endpoint: Endpoint) -> tuple[Runtime, RuntimeCap
     return endpoint.runtime, endpoint.runtime_capacity
 
 
-def runtime_pod(claim: Claim, endpoint_id: str, names: SecretNames, sidecar_files: Mapping[str, str]) -> list[Manifest]:
+def runtime_pod(claim: Claim, endpoint_id: str, names: SecretNames, sidecar: SidecarConfig) -> list[Manifest]:
     """Return the Deployment and Service of one endpoint in a Pod.
 
     Args:
         claim: the claim.
         endpoint_id: the endpoint.
         names: names of the Secrets.
-        sidecar_files: the sidecar's files by name, `sidecar.cfg` among them.
+        sidecar: its compiled sidecar.
 
     Raises:
         ClaimError: the runtime cannot run in a Pod as it is declared.
@@ -221,7 +225,7 @@ def runtime_pod(claim: Claim, endpoint_id: str, names: SecretNames, sidecar_file
     size = _mebibytes(runtime.memory) * len(models)
     storage = f"{size * (2 if ollama else 1) + 256}Mi"
     bounds = resources(
-        cpu=str(runtime.threads) if runtime.threads else "500m",
+        cpu=f"{500 * (runtime.threads or 1)}m",
         # All of it: a model whose pages are taken away answers a hundred times slower.
         memory=runtime.memory,
         memory_limit=runtime.memory,
@@ -239,21 +243,22 @@ def runtime_pod(claim: Claim, endpoint_id: str, names: SecretNames, sidecar_file
     else:
         init_containers.append(_llamacpp(claim, endpoint_id, runtime, capacity, bounds))
 
-    sidecar_config = config_map(f"llm-endpoint-{endpoint_id}", _COMPONENT, sidecar_files, app=name)
+    sidecar_config = config_map(f"llm-endpoint-{endpoint_id}", _COMPONENT, sidecar.files, app=name)
     scripts = config_map(
         "llm-model-scripts",
         _COMPONENT,
         {"fetch.sh": text_file("fetch.sh"), "ollama.sh": text_file("ollama.sh")},
     )
     secret = names.endpoints[endpoint_id]
+    with_key = needs_runtime_credential(claim.endpoints[endpoint_id])
     volumes = [
         empty_dir("models", f"{size}Mi"),
         *([empty_dir("library", f"{size}Mi")] if ollama else []),
         config_volume("scripts", scripts["metadata"]["name"]),
         config_volume("sidecar", sidecar_config["metadata"]["name"]),
-        secret_volume("sidecar-secret", secret, ["tokens.map", "runtime.map"]),
+        secret_volume("sidecar-secret", secret, ["tokens.map", *(["runtime.map"] if with_key else [])]),
         secret_volume("sidecar-tls", secret, ["tls.crt", "tls.key"]),
-        *([] if ollama else [secret_volume("runtime-secret", secret, ["runtime-key"])]),
+        *([secret_volume("runtime-secret", secret, ["runtime-key"])] if with_key else []),
         *hub_volume(models),
         empty_dir("tmp", "128Mi"),
     ]
@@ -276,7 +281,7 @@ def runtime_pod(claim: Claim, endpoint_id: str, names: SecretNames, sidecar_file
                 service_account=SERVICE_ACCOUNT,
                 grace_seconds=PRE_STOP_SECONDS + longest + STOP_MARGIN_SECONDS,
                 init_containers=init_containers,
-                containers=[_sidecar(claim)],
+                containers=[_sidecar(claim, sidecar)],
                 volumes=volumes,
             ),
         },
@@ -284,13 +289,13 @@ def runtime_pod(claim: Claim, endpoint_id: str, names: SecretNames, sidecar_file
     return [scripts, sidecar_config, service(name, _COMPONENT, {"https": SIDECAR_PORT}), deployment]
 
 
-def runtime_pods(claim: Claim, names: SecretNames, sidecars: Mapping[str, Mapping[str, str]]) -> list[Manifest]:
+def runtime_pods(claim: Claim, names: SecretNames, sidecars: Mapping[str, SidecarConfig]) -> list[Manifest]:
     """Return everything of the endpoints whose runtime is placed in a Pod.
 
     Args:
         claim: the claim.
         names: names of the Secrets.
-        sidecars: files of each endpoint's sidecar by name.
+        sidecars: compiled sidecar by endpoint id.
     """
     ids = pod_endpoints(claim)
     if not ids:
