@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from hearth.claim.claim import Claim
+from hearth.claim.problems import ClaimError, Problem
 from hearth.versions import versions
 
 ImageName = Literal["litellm", "postgres", "valkey", "haproxy", "llamacpp", "ollama", "python"]
 """A program that Hearth runs in a container."""
-
-
-class ImageMissingError(ValueError):
-    """The build that a claim asks for has no image of a program."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +34,8 @@ class ImageProfile:
     start script of an image decides anything."""
     options: tuple[str, ...] = ()
     """Options that this build of the program needs and the other does not know."""
+    python: str = ""
+    """The Python that the program runs on, where it is one of Python and something else is run with its packages."""
 
 
 _VERSIONS: Final = versions()
@@ -45,7 +44,9 @@ POSTGRES_BINARIES: Final = f"/usr/lib/postgresql/{_VERSIONS['POSTGRES_MAJOR']}/b
 """Folder of PostgreSQL's programs, the same in both builds."""
 
 _LOCAL: Final[dict[ImageName, ImageProfile]] = {
-    "litellm": ImageProfile(_VERSIONS["IMAGE_LITELLM"], 10001, 10001, ("/opt/litellm/bin/litellm",)),
+    "litellm": ImageProfile(
+        _VERSIONS["IMAGE_LITELLM"], 10001, 10001, ("/opt/litellm/bin/litellm",), python="/usr/bin/python3"
+    ),
     "postgres": ImageProfile(_VERSIONS["IMAGE_POSTGRES"], 10002, 10002, (f"{POSTGRES_BINARIES}/postgres",)),
     "valkey": ImageProfile(_VERSIONS["IMAGE_VALKEY"], 10003, 10003, ("/usr/bin/valkey-server",)),
     "haproxy": ImageProfile(_VERSIONS["IMAGE_HAPROXY"], 10004, 10004, ("/usr/sbin/haproxy",)),
@@ -56,7 +57,9 @@ _LOCAL: Final[dict[ImageName, ImageProfile]] = {
 
 _PUBLISHED: Final[dict[ImageName, ImageProfile]] = {
     # The variant that is made for user 65534: there its Prisma engine can be read, so a read-only root works.
-    "litellm": ImageProfile(_VERSIONS["PINNED_LITELLM"], 65534, 65534, ("/app/.venv/bin/litellm",)),
+    "litellm": ImageProfile(
+        _VERSIONS["PINNED_LITELLM"], 65534, 65534, ("/app/.venv/bin/litellm",), python="/app/.venv/bin/python"
+    ),
     "postgres": ImageProfile(_VERSIONS["PINNED_POSTGRES"], 999, 999, (f"{POSTGRES_BINARIES}/postgres",)),
     "valkey": ImageProfile(_VERSIONS["PINNED_VALKEY"], 999, 1000, ("/usr/local/bin/valkey-server",)),
     "haproxy": ImageProfile(_VERSIONS["PINNED_HAPROXY"], 99, 99, ("/usr/local/sbin/haproxy",)),
@@ -80,13 +83,13 @@ def image(claim: Claim, name: ImageName) -> ImageProfile:
     """Return the image of a program in the build that the claim's policy asks for.
 
     Raises:
-        ImageMissingError: that build has no such image; the message says what to do.
+        ClaimError: that build has no such image.
     """
     local = claim.policy.images == "localBuild"
     profile = (_LOCAL if local else _PUBLISHED).get(name)
     if profile is None:
-        raise ImageMissingError(
-            f"hearth:policy.images: the {'local build' if local else 'published set'} has no image of {name}; "
-            f"use `{'pinned' if local else 'localBuild'}`, or another engine in this environment"
+        built, other = ("local build", "pinned") if local else ("published set", "localBuild")
+        raise ClaimError(
+            [Problem("hearth:policy.images", f"the {built} has no image of {name}", f"Use {other}, or another engine")]
         )
     return profile

@@ -130,12 +130,12 @@ def embed(request: Json) -> Json:
 class Handler(BaseHTTPRequestHandler):
     """One connection. Only exact paths answer."""
 
-    server_version: ClassVar[str] = "hearth-mock"
-    sys_version: ClassVar[str] = ""
-    protocol_version: ClassVar[str] = "HTTP/1.1"
-    timeout: ClassVar[float] = 30.0
+    server_version = "hearth-mock"
+    sys_version = ""
+    protocol_version = "HTTP/1.1"
+    timeout = 30.0
 
-    def do_GET(self) -> None:  # noqa: N802 - the name that the base class calls
+    def do_GET(self) -> None:
         """Answer the health check and the list of models."""
         if self.path == "/health":
             self._send(200, {"status": "ok", "mock": True})
@@ -145,7 +145,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._fail(404, "Not found.")
 
-    def do_POST(self) -> None:  # noqa: N802 - the name that the base class calls
+    def do_POST(self) -> None:
         """Answer chat, completion and embeddings."""
         try:
             request = self._request()

@@ -38,7 +38,7 @@ def cache(claim: Claim, names: SecretNames) -> list[Manifest]:
         args=["/etc/valkey/valkey.conf"],
         ports={"valkey": CACHE_PORT},
         # The configuration's maxmemory is three quarters of the limit.
-        resources=resources(cpu="50m", memory="64Mi", memory_limit="128Mi"),
+        resources=resources(cpu="20m", memory="64Mi", memory_limit="128Mi"),
         mounts=[mount("conf", "/etc/valkey", read_only=True), mount("data", "/data")],
         startupProbe=probe(tcp_socket("valkey"), period=1, timeout=5, failures=30),
         readinessProbe=probe(tcp_socket("valkey"), period=5, timeout=5, failures=3),

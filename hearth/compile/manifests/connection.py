@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from hearth.claim.claim import Claim
 from hearth.claim.llm import ExternalDatabase
+from hearth.claim.problems import ClaimError, Problem
 from hearth.compile.names import DATABASE, NAMESPACE
 
 DATABASE_NAME: Final = "litellm"
@@ -32,10 +33,6 @@ FEWEST_CONNECTIONS: Final = 60
 """Lower bound of `max_connections`."""
 MOST_CONNECTIONS: Final = 200
 """Upper bound of `max_connections`: above it PostgreSQL wants a connection pooler, which Hearth does not run."""
-
-
-class ConnectionBudgetError(ValueError):
-    """The gateway would need more database connections than PostgreSQL may be given."""
 
 
 @dataclass(frozen=True)
@@ -93,14 +90,15 @@ def max_connections(replicas: int, pool: int) -> int:
     """Return PostgreSQL's `max_connections` for a gateway.
 
     Raises:
-        ConnectionBudgetError: more would be needed than PostgreSQL may be given. Too few would make the gateway
-            answer every key with 401 under load.
+        ClaimError: more would be needed than PostgreSQL may be given. With too few, the gateway would answer valid
+            keys with 401 under load.
     """
     wanted = math.ceil(connections_needed(replicas, pool) / USABLE_SHARE)
     if wanted > MOST_CONNECTIONS:
-        raise ConnectionBudgetError(
-            f"hearth:llm.gateway.replicas: {replicas} replicas with {pool} database connections each need a PostgreSQL "
-            f"with {wanted} connections, and {MOST_CONNECTIONS} is the most without a pooler; "
-            f"use fewer replicas, or an external database"
+        message = (
+            f"{replicas} replicas with {pool} database connections each need a PostgreSQL with {wanted} connections, "
+            f"and {MOST_CONNECTIONS} is the most without a pooler"
         )
+        remedy = "Use fewer replicas, or an external database"
+        raise ClaimError([Problem("hearth:llm.gateway.replicas", message, remedy)])
     return max(FEWEST_CONNECTIONS, wanted)

@@ -70,7 +70,7 @@ def database(claim: Claim, names: SecretNames, *, pool: int) -> list[Manifest]:
         pool: database connections of one gateway Pod.
 
     Raises:
-        ConnectionBudgetError: the gateway would need more connections than PostgreSQL may be given.
+        ClaimError: the gateway would need more connections than PostgreSQL may be given.
     """
     declared = claim.llm.database
     if not isinstance(declared, InClusterDatabase):

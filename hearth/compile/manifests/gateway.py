@@ -138,7 +138,7 @@ def gateway(
         args=["-db", "-f", "/etc/haproxy/guard.cfg", "-f", "/etc/haproxy/front.cfg"],
         environment=_guard_environment(claim, names),
         ports={"http": GATEWAY_PORT, "guard-probe": GUARD_PROBE_PORT, "front-probe": FRONT_PROBE_PORT},
-        resources=resources(cpu="100m", memory="64Mi", memory_limit="512Mi"),
+        resources=resources(cpu="50m", memory="64Mi", memory_limit="512Mi"),
         mounts=[
             mount("proxy", "/etc/haproxy", read_only=True),
             mount("trust", "/etc/haproxy-ca", read_only=True),
@@ -163,7 +163,7 @@ def gateway(
             "75",
         ],
         environment=_litellm_environment(names),
-        resources=resources(cpu="250m", memory="1Gi", memory_limit="2Gi", storage_limit="512Mi"),
+        resources=resources(cpu="200m", memory="1Gi", memory_limit="2Gi", storage_limit="512Mi"),
         mounts=[
             mount("config", "/etc/litellm", read_only=True),
             mount("tmp", TEMPORARY),

@@ -50,7 +50,7 @@ def groups(claim: Claim, artefacts: Artefacts, names: SecretNames) -> dict[Group
         "database": database(claim, names, pool=pool),
         "cache": cache(claim, names),
         "migrations": migrations(claim, names, trust_name),
-        "runtimes": runtime_pods(claim, names, {key: found.files for key, found in artefacts.sidecars.items()}),
+        "runtimes": runtime_pods(claim, names, artefacts.sidecars),
         "gateway": gateway(
             claim,
             names,

@@ -46,26 +46,36 @@ def migrations(claim: Claim, names: SecretNames, trust: Any) -> list[Manifest]:
     files = config_map(
         "llm-migrations-files",
         _COMPONENT,
-        {"lockdown.sh": text_file("lockdown.sh"), "lockdown.sql": text_file("lockdown.sql")},
+        {name: text_file(name) for name in ("lockdown.sh", "lockdown.sql", "views.py")},
         app=MIGRATIONS,
     )
     litellm, postgres = image(claim, "litellm"), image(claim, "postgres")
     verify = address.trust_bundle is not None
     ca_mounts = [mount("database-ca", DATABASE_CA.rsplit("/", 1)[0], read_only=True)] if verify else []
+    litellm_environment = [
+        {"name": "HOME", "value": TEMPORARY},
+        {"name": "LITELLM_MODE", "value": "PRODUCTION"},
+        {"name": "LITELLM_LOG", "value": "WARNING"},
+        {"name": "LITELLM_LOCAL_MODEL_COST_MAP", "value": "True"},
+        {"name": "LITELLM_MIGRATION_DIR", "value": f"{TEMPORARY}/migrations"},
+        secret_variable("DATABASE_URL", names.migrations, "DATABASE_URL"),
+    ]
+    litellm_resources = resources(cpu="250m", memory="512Mi", memory_limit="1536Mi", storage_limit="512Mi")
     migrate = container(
         "migrate",
         litellm,
         args=["--skip_server_startup"],
-        environment=[
-            {"name": "HOME", "value": TEMPORARY},
-            {"name": "LITELLM_MODE", "value": "PRODUCTION"},
-            {"name": "LITELLM_LOG", "value": "WARNING"},
-            {"name": "LITELLM_LOCAL_MODEL_COST_MAP", "value": "True"},
-            {"name": "LITELLM_MIGRATION_DIR", "value": f"{TEMPORARY}/migrations"},
-            secret_variable("DATABASE_URL", names.migrations, "DATABASE_URL"),
-        ],
-        resources=resources(cpu="250m", memory="512Mi", memory_limit="1536Mi", storage_limit="512Mi"),
+        environment=litellm_environment,
+        resources=litellm_resources,
         mounts=[mount("tmp", TEMPORARY), *ca_mounts],
+    )
+    views = container(
+        "views",
+        litellm,
+        command=[litellm.python, "/etc/llm-migrations/views.py"],
+        environment=litellm_environment,
+        resources=litellm_resources,
+        mounts=[mount("files", "/etc/llm-migrations", read_only=True), mount("tmp", TEMPORARY), *ca_mounts],
     )
     lockdown = container(
         "lockdown",
@@ -106,7 +116,7 @@ def migrations(claim: Claim, names: SecretNames, trust: Any) -> list[Manifest]:
                 image=litellm,
                 service_account=MIGRATIONS,
                 grace_seconds=30,
-                init_containers=[migrate],
+                init_containers=[migrate, views],
                 containers=[lockdown],
                 volumes=[
                     config_volume("files", files["metadata"]["name"]),

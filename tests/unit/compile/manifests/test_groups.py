@@ -1,0 +1,93 @@
+"""What is deployed together, and in which order."""
+
+import pytest
+
+from hearth.compile.manifests.credentials import SecretNames
+from hearth.compile.manifests.groups import all_manifests, groups
+from tests.unit.compile.manifests.samples import claim_of, compiled, everything, grouped, values, variants
+
+
+@pytest.mark.parametrize("stack", ["local", "production"])
+def test_nothing_exists_without_a_gateway(stack: str) -> None:
+    claim = values(stack)
+    claim["llm"]["enabled"] = False
+    made = claim_of(claim)
+    assert groups(made, compiled(made), SecretNames.by_reference(made)) == {}
+    assert all_manifests(made, compiled(made), SecretNames.by_reference(made)) == []
+
+
+def test_the_namespace_is_closed_before_anything_starts_in_it() -> None:
+    order = [(manifest["kind"], manifest["metadata"]["name"]) for manifest in everything(variants()["local"])]
+    workloads = [index for index, (kind, _) in enumerate(order) if kind in ("Deployment", "StatefulSet", "Job")]
+    policies = [
+        index
+        for index, manifest in enumerate(everything(variants()["local"]))
+        if manifest["kind"] == "NetworkPolicy" and manifest["metadata"]["namespace"] == "system-llm"
+    ]
+    assert order[0] == ("Namespace", "system-llm")
+    assert policies
+    assert max(policies) < min(workloads)
+
+
+def test_groups_are_in_the_order_of_what_needs_what() -> None:
+    order = list(grouped(variants()["local"]))
+    assert order == [
+        "namespace",
+        "trust",
+        "database",
+        "cache",
+        "migrations",
+        "runtimes",
+        "gateway",
+        "mock",
+        "tenants",
+    ]
+    assert all(grouped(variants()["local"])[group] for group in order)
+
+
+def test_an_external_database_leaves_no_database_here() -> None:
+    made = grouped(variants()["external-database"])
+    assert made["database"] == []
+    assert made["migrations"]
+    kinds = {manifest["kind"] for manifest in everything(variants()["external-database"])}
+    assert not {"StatefulSet", "PersistentVolumeClaim"} & kinds
+
+
+def test_the_mock_runs_only_where_there_is_no_gpu() -> None:
+    assert {manifest["metadata"]["name"] for manifest in grouped(variants()["local"])["mock"]} > {"vllm-inference"}
+    claim = values()
+    claim["llm"]["gpuAcceleration"] = True
+    assert grouped(claim_of(claim))["mock"] == []
+
+
+def test_the_mock_is_never_offered() -> None:
+    made = compiled(variants()["local"])
+    assert "vllm-inference" not in made.litellm_yaml
+    assert "vllm-inference" not in "".join(made.guard.files.values())
+
+
+def test_namespaces_hold_their_pods_to_restricted_at_a_pinned_version() -> None:
+    namespaces = [manifest for manifest in everything(variants()["local"]) if manifest["kind"] == "Namespace"]
+    assert {manifest["metadata"]["name"] for manifest in namespaces} == {"system-llm", "tenant-family", "tenant-guests"}
+    for manifest in namespaces:
+        labels = manifest["metadata"]["labels"]
+        for mode in ("enforce", "audit", "warn"):
+            assert labels[f"pod-security.kubernetes.io/{mode}"] == "restricted"
+            assert labels[f"pod-security.kubernetes.io/{mode}-version"] == "v1.34"
+
+
+def test_a_tenant_has_a_labelled_namespace_no_token_and_closed_policies() -> None:
+    made = [m for m in grouped(variants()["local"])["tenants"] if m["metadata"].get("namespace") == "tenant-family"]
+    account = next(manifest for manifest in made if manifest["kind"] == "ServiceAccount")
+    assert account["metadata"]["name"] == "default"
+    assert account["automountServiceAccountToken"] is False
+    assert any(manifest["kind"] == "NetworkPolicy" for manifest in made)
+    namespace = next(m for m in grouped(variants()["local"])["tenants"] if m["metadata"]["name"] == "tenant-family")
+    assert namespace["metadata"]["labels"]["hearth.dev/tenant"] == "family"
+
+
+def test_a_tenant_may_name_its_namespace() -> None:
+    claim = values()
+    claim["tenants"]["family"]["namespace"] = "kitchen"
+    names = {m["metadata"]["name"] for m in grouped(claim_of(claim))["tenants"] if m["kind"] == "Namespace"}
+    assert names == {"kitchen", "tenant-guests"}
