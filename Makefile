@@ -3,10 +3,29 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 
-.PHONY: help setup tools images cluster cluster-down
+.PHONY: help up down test check ask setup tools images cluster cluster-down deploy
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+up: ## set up everything this machine needs, deploy the local environment, and print a model's answer
+	@local/up.sh
+
+down: ## take the local environment down: no container, network, mount or process is left; caches stay
+	@local/cluster-down.sh
+
+test: ## every test, in a cluster of its own
+	@local/test.sh
+
+check: ## format, lint, types, import directions and the pure tests; under a minute
+	@local/setup.sh
+	@local/check.sh
+
+ask: ## ask the local model again, as a tenant's application
+	@local/ask.sh
+
+deploy: ## pulumi up of the local environment on the running cluster
+	@local/deploy.sh
 
 setup: ## .venv with everything Python; .venv/bin/hearth works afterwards
 	@local/setup.sh

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$HEARTH_ROOT"
 start=$SECONDS
 
-local/setup.sh
+local/prepare.sh
 local/cluster.sh
 local/deploy.sh
 local/ask.sh
