@@ -1,0 +1,7 @@
+"""What every test has in common."""
+
+from hypothesis import settings
+
+# No time is an assertion: the machine may be busy with something else.
+settings.register_profile("hearth", deadline=None)
+settings.load_profile("hearth")
