@@ -23,9 +23,9 @@ _TABLE: Final[tuple[tuple[str, Scope, str], ...]] = (
     ("192.0.0.192/32", "forbidden", "the metadata service"),
     ("fd00:ec2::254/128", "forbidden", "the metadata service"),
     ("fd20:ce::254/128", "forbidden", "the metadata service"),
-    ("10.0.0.0/8", "private", "a private range"),
-    ("172.16.0.0/12", "private", "a private range"),
-    ("192.168.0.0/16", "private", "a private range"),
+    ("10.0.0.0/8", "private", "private"),
+    ("172.16.0.0/12", "private", "private"),
+    ("192.168.0.0/16", "private", "private"),
     ("0.0.0.0/8", "forbidden", "unspecified"),
     ("100.64.0.0/10", "forbidden", "carrier-grade NAT"),
     ("127.0.0.0/8", "forbidden", "loopback"),
@@ -48,7 +48,7 @@ _TABLE: Final[tuple[tuple[str, Scope, str], ...]] = (
     ("64:ff9b:1::/48", "forbidden", "NAT64"),
     ("fe80::/10", "forbidden", "link-local"),
     ("ff00::/8", "forbidden", "multicast"),
-    ("fc00::/7", "private", "a private range"),
+    ("fc00::/7", "private", "private"),
     ("2001::/32", "forbidden", "Teredo"),
     ("2001::/23", "forbidden", "reserved for protocols"),
     ("2001:db8::/32", "forbidden", "reserved for documentation"),
@@ -179,6 +179,8 @@ def parse_host(host: str) -> IPAddress | str:
             address = ip_address(host[1:-1])
         except ValueError:
             raise ValueError("is not an IPv6 address") from None
+        if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+            raise ValueError("is an IPv4 address in an IPv6 spelling")
         if not isinstance(address, IPv6Address) or address.scope_id is not None or str(address) != host[1:-1]:
             raise ValueError("is not an IPv6 address in its usual form")
         return address

@@ -48,7 +48,7 @@ def project_folder(start: Path) -> Path:
 
     Returns `start` itself when there is none.
     """
-    start = start.absolute()
+    start = Path(os.path.abspath(start))
     for folder in (start, *start.parents):
         if (folder / "Pulumi.yaml").is_file() or (folder / "stacks").is_dir():
             return folder
@@ -74,7 +74,7 @@ def stack_file(stack: str, project: Path) -> Path:
     file = project / "stacks" / f"Pulumi.{stack}.yaml"
     if not file.is_file():
         guess = nearest(stack, known)
-        remedy = f"Did you mean {guess}" if guess else there
+        remedy = f"Did you mean {guess}?" if guess else there
         raise ClaimError([Problem(f"stack {stack}", f"there is no file stacks/Pulumi.{stack}.yaml", remedy)])
     return file
 
@@ -100,7 +100,7 @@ def _key_problem(key: str, place: str) -> Problem:
         remedy = f"Write {PREFIX}{key}" if key in KEYS else f"A claim's keys begin with {PREFIX}"
         return Problem(shown, "has no namespace", remedy, place)
     guess = nearest(key.removeprefix(PREFIX).split(".")[0], KEYS)
-    remedy = f"Did you mean {PREFIX}{guess}" if guess else f"Known keys: {', '.join(PREFIX + known for known in KEYS)}"
+    remedy = f"Did you mean {PREFIX}{guess}?" if guess else f"Known keys: {', '.join(PREFIX + known for known in KEYS)}"
     return Problem(shown, "is not a configuration key of Hearth", remedy, place)
 
 
@@ -118,7 +118,7 @@ def _claim_part(document: Document, name: str) -> tuple[dict[str, Any], dict[Pla
     for key in root:
         if key not in _STACK_FILE_KEYS:
             guess = nearest(key, _STACK_FILE_KEYS) if _KEY.match(key) else None
-            remedy = f"Did you mean {guess}" if guess else "The claim stands below `config:`"
+            remedy = f"Did you mean {guess}?" if guess else "The claim stands below `config:`"
             shown = key if _KEY.match(key) else "a key that is not shown"
             document.problems.append(((key,), Problem(shown, "is not a key of a stack file", remedy)))
     if "environment" in root:
@@ -141,9 +141,9 @@ def load_claim_file(path: Path, *, resolver: Resolver | None = None, deployed: C
     Raises:
         ClaimError: the claim is refused; it lists everything that is wrong.
     """
-    folder = path.absolute().parent
-    base = project_folder(folder)
-    inside = path.absolute().relative_to(base).as_posix()
+    whole = Path(os.path.abspath(path))
+    base = project_folder(whole.parent)
+    inside = whole.relative_to(base).as_posix()
     name = inside if inside.isprintable() else "the stack file"
     document = read_yaml(_read(path, name), name)
     config, places, notices = _claim_part(document, name)

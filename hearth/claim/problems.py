@@ -17,14 +17,15 @@ class Problem:
     message: str
     """What is wrong, as the end of a sentence that begins with the path, without a full stop."""
     remedy: str
-    """What to do, as a sentence without a full stop."""
+    """What to do, as a sentence without a full stop, or a question with its mark."""
     location: str = ""
     """`file:line:column`, or empty where it is not known."""
 
     def __str__(self) -> str:
         """Return the problem as one line."""
         prefix = f"{self.location}: " if self.location else ""
-        return f"{prefix}{self.path}: {self.message}. {self.remedy}."
+        end = "" if self.remedy.endswith("?") else "."
+        return f"{prefix}{self.path}: {self.message}. {self.remedy}{end}"
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from hearth.claim.reader import Path
 _PLAIN_KEY = re.compile(r"[A-Za-z][A-Za-z0-9]{0,39}\Z")
 _DECLARED_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
 _PUBLIC_NAME = re.compile(r"[a-z0-9]([a-z0-9._:/-]{0,126}[a-z0-9])?\Z")
+_REQUIREMENTS = re.compile(r" \([CSU][0-9]*-[^)]*\)")
 _FIELD_NAME = re.compile(r"[A-Za-z]{1,32}\Z")
 
 _AT_LEAST: Final = {"greater_than": "gt", "greater_than_equal": "ge"}
@@ -44,7 +45,9 @@ def render_path(path: Iterable[str | int]) -> str:
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that a misspelt one most likely means, if any."""
     by_lower = {candidate.lower(): candidate for candidate in known}
-    match = difflib.get_close_matches(name[:64].lower(), by_lower, n=1, cutoff=0.6)
+    name = name[:64].lower()
+    longer = [candidate for candidate in by_lower if len(name) > 3 and candidate.startswith(name)]
+    match = longer or difflib.get_close_matches(name, by_lower, n=1, cutoff=0.6)
     return by_lower[match[0]] if match else None
 
 
@@ -117,9 +120,9 @@ def _below(value: Any, part: str | int) -> Any:
     return value[part] if isinstance(value, list) and isinstance(part, int) and part < len(value) else None
 
 
-def _tags(kinds: list[Any]) -> set[Any]:
+def _tags(kinds: list[Any]) -> list[str]:
     """Return the values of `mode` that choose one of several shapes."""
-    return {tag for kind in _models(kinds) for tag in get_args(_without_annotations(_fields(kind)["mode"].annotation))}
+    return [tag for kind in _models(kinds) for tag in get_args(_without_annotations(_fields(kind)["mode"].annotation))]
 
 
 def _what_yaml_read(value: Any) -> str | None:
@@ -149,13 +152,20 @@ def _unknown_field(name: str, owners: list[type[BaseModel]]) -> tuple[str, str]:
     known = sorted({field for owner in owners for field in _fields(owner)})
     guess = nearest(name, known)
     if guess is not None:
-        return "is not a field of this part of the claim", f"Did you mean {guess}"
+        return "is not a field of this part of the claim", f"Did you mean {guess}?"
     return "is not a field of this part of the claim", f"Known fields: {', '.join(known)}"
 
 
-def _choices(error: Mapping[str, Any], kinds: list[Any]) -> list[str]:
+def _meaning(description: str | None) -> str:
+    """Return the first sentence of a field's description, without the numbers of requirements."""
+    text = _REQUIREMENTS.sub("", " ".join((description or "").split()))
+    first = text.split(". ")[0].rstrip(".")
+    return first[:1].lower() + first[1:]
+
+
+def _choices(kinds: list[Any]) -> list[str]:
     found = [str(value) for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
-    return found or [tag.strip().strip("'") for tag in str(error.get("ctx", {}).get("expected_tags", "")).split(",")]
+    return found or _tags(kinds)
 
 
 def _explain(error: Mapping[str, Any], kinds: list[Any], value: Any) -> tuple[str, str]:
@@ -176,9 +186,9 @@ def _explain(error: Mapping[str, Any], kinds: list[Any], value: Any) -> tuple[st
     if kind == "too_short":
         return "is an empty list", "Name at least one"
     if kind in ("literal_error", "union_tag_invalid", "union_tag_not_found"):
-        choices = _choices(error, kinds)
+        choices = _choices(kinds)
         guess = nearest(value, choices) if isinstance(value, str) else None
-        return f"must be one of {', '.join(choices)}", f"Did you mean {guess}" if guess else "Write one of these"
+        return f"must be one of {', '.join(choices)}", f"Did you mean {guess}?" if guess else "Write one of these"
     wanted = {"string": "a text", "int": "a whole number", "bool": "true or false", "tuple": "a list"}
     return _wrong_type(wanted.get(kind.split("_")[0], "a mapping"), value)
 
@@ -195,11 +205,12 @@ def translate(root: type[BaseModel], values: Any, errors: Iterable[Mapping[str, 
     for error in errors:
         location = error["loc"]
         path, kinds, value = _walk(root, values, location)
+        if error["type"] == "too_short" and value:
+            continue  # the list is short only because of entries that have problems of their own
         if error["type"] == "missing":
             _, owners, _ = _walk(root, values, location[:-1])
             known = [_fields(owner)[path[-1]] for owner in _models(owners) if path[-1] in _fields(owner)]
-            meaning = (known[0].description or "").split(". ")[0].rstrip(".").replace("\n", " ") if known else ""
-            message, remedy = "is missing", f"Add it: {meaning}" if meaning else "Add it"
+            message, remedy = "is missing", f"Add it: {_meaning(known[0].description)}" if known else "Add it"
         elif error["type"] == "extra_forbidden":
             _, owners, _ = _walk(root, values, location[:-1])
             name = str(path[-1])

@@ -268,7 +268,9 @@ def headers(draft: Draft) -> Iterator[Finding]:
                     f"Permitted: {', '.join(sorted(ALLOWED_HEADERS))}; credentials belong to endpointAuth",
                 )
             elif header.lower() in seen:
-                yield Finding(place, "is there twice in different spellings", "Keep one")
+                yield Finding(
+                    ("endpoints", name, "headers"), f"has {header.lower()} in two spellings", "Keep one of the two"
+                )
             elif _CREDENTIAL.search(value):
                 yield Finding(place, "looks like a credential", "Use endpointAuth with a credentialRef")
             elif not _HEADER_VALUE.match(value) or value != value.strip():

@@ -22,7 +22,7 @@ from hearth.claim.problems import listed
 from hearth.claim.reader import Path as Place
 
 _OWN_NAMES = f".{NAMESPACE}.svc.cluster.local"
-_WILDCARD = re.compile(r"\*\.(?=[^*]+\Z)")
+_WILDCARD = re.compile(r"\A\*\.")
 
 
 def built_in_names(draft: Draft) -> Iterator[Finding]:
