@@ -27,12 +27,14 @@ choose_branch() {
       *) fail "HEARTH_TOOLS is official or build, not '$HEARTH_TOOLS'" ;;
     esac
     [ "$HEARTH_BRANCH" = official ] || HEARTH_ENGINE=podman
-    mkdir -p "$HEARTH_CACHE"
-    echo "$HEARTH_BRANCH $HEARTH_ENGINE" >"$memory"
-    case $HEARTH_BRANCH in
-      official) say "official tools and images with $HEARTH_ENGINE: $why (remembered in $memory)" ;;
-      build) say "tools and images are built on this machine: $why (remembered in $memory)" ;;
-    esac
+    if [ "$(cat "$memory" 2>/dev/null)" != "$HEARTH_BRANCH $HEARTH_ENGINE" ]; then
+      mkdir -p "$HEARTH_CACHE"
+      echo "$HEARTH_BRANCH $HEARTH_ENGINE" >"$memory"
+      case $HEARTH_BRANCH in
+        official) say "official tools and images with $HEARTH_ENGINE: $why (remembered in $memory)" ;;
+        build) say "tools and images are built on this machine: $why (remembered in $memory)" ;;
+      esac
+    fi
   fi
   export HEARTH_BRANCH HEARTH_ENGINE
   if [ "$HEARTH_BRANCH" = build ]; then
