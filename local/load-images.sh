@@ -16,10 +16,11 @@ id_of() { "$HEARTH_ENGINE" image inspect --format '{{.Id}}' "$1" | sed 's/^sha25
 on_node() { "$HEARTH_ENGINE" exec -i "$1" ctr -n k8s.io images "${@:2}"; }
 
 load_node() { # load_node NODE REF...
-  local node=$1 ref missing=()
+  local node=$1 ref there missing=()
   shift
+  there=$(on_node "$node" list)
   for ref in "$@"; do
-    on_node "$node" list "name==$ref" | grep -q "dev.hearth.id=$(id_of "$ref")" || missing+=("$ref")
+    grep -q "^$ref .*dev.hearth.id=$(id_of "$ref")" <<<"$there" || missing+=("$ref")
   done
   [ ${#missing[@]} != 0 ] || return 0
   save "${missing[@]}" | on_node "$node" import --digests - >/dev/null
