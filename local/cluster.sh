@@ -6,7 +6,6 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/podman.sh"
 . "$here/branch.sh"
 choose_branch
-[ "$HEARTH_BRANCH" != build ] || "$here/node/image.sh"
 eval "$("$here/env")"
 state=$HEARTH_CACHE/clusters/$HEARTH_CLUSTER
 
@@ -38,6 +37,7 @@ else
     say "cluster $HEARTH_CLUSTER does not answer: making it anew"
     "$here/cluster-down.sh"
   fi
+  [ "$HEARTH_BRANCH" != build ] || "$here/node/image.sh"
   say "creating cluster $HEARTH_CLUSTER (usually 1 min)"
   mkdir -p "$state"
   timed "kind create cluster $HEARTH_CLUSTER" create
