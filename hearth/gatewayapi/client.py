@@ -22,7 +22,7 @@ from hearth.gatewayapi.errors import (
     ReadbackError,
     UnexpectedAnswerError,
 )
-from hearth.gatewayapi.http import ManagementApi
+from hearth.gatewayapi.management_api import ManagementApi
 from hearth.gatewayapi.records import Budget, Key, KeyPage, ModelList, Team, WantedBudget, WantedKey, WantedTeam
 
 PAGE_SIZE: Final = 100

@@ -8,8 +8,8 @@ from typing import Any, Final
 from hearth.compile.names import LITELLM_PORT, ROLE_LABEL
 from hearth.gatewayapi.client import GatewayClient
 from hearth.gatewayapi.errors import ClusterError, GatewayUnavailableError
-from hearth.gatewayapi.http import ManagementApi
-from hearth.gatewayapi.kube import Cluster, KubernetesApi, Object, decoded, kubeconfig_path
+from hearth.gatewayapi.kube import Cluster, KubernetesApi, Object, decoded
+from hearth.gatewayapi.management_api import ManagementApi
 from hearth.gatewayapi.portforward import PodTransport
 
 SELECTOR: Final = f"{ROLE_LABEL}=gateway"
@@ -118,18 +118,17 @@ def gateway_pod(kubernetes: KubernetesApi, pod: Object) -> Iterator[GatewayClien
 
 
 @contextmanager
-def gateway(cluster: Cluster, kubeconfig: str | None = None) -> Iterator[GatewayClient]:
+def gateway(cluster: Cluster) -> Iterator[GatewayClient]:
     """Open LiteLLM's management API in a Ready Pod of a cluster.
 
     Args:
         cluster: the cluster.
-        kubeconfig: path of its kubeconfig; the variable KUBECONFIG when absent.
 
     Raises:
         GatewayUnavailableError: no Pod is Ready.
         ClusterError: the Kubernetes API cannot be used.
     """
-    kubernetes = KubernetesApi(cluster, kubeconfig_path(kubeconfig))
+    kubernetes = KubernetesApi(cluster)
     with gateway_pod(kubernetes, wait_for_pods(kubernetes)[0]) as client:
         yield client
 

@@ -8,7 +8,7 @@ import base64
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,85 +26,101 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True)
 class Cluster:
-    """Which cluster is meant. It can be kept in Pulumi's state: it holds no path of one machine and no credential."""
+    """Which cluster is meant, and where the gateway is in it."""
 
+    kubeconfig: str = field(repr=False)
+    """Path of the kubeconfig, or the kubeconfig itself."""
     context: str
-    """Context in the kubeconfig."""
+    """Context in it."""
     namespace: str = NAMESPACE
     """Namespace of the gateway."""
 
-    def inputs(self) -> dict[str, str]:
-        """Return it as a resource's input."""
-        return {"context": self.context, "namespace": self.namespace}
-
     @classmethod
-    def from_inputs(cls, value: Mapping[str, Any]) -> "Cluster":
-        """Return what `inputs` gave."""
-        return cls(context=value["context"], namespace=value["namespace"])
+    def named(cls, kubeconfig: str | None = None, context: str | None = None, namespace: str = NAMESPACE) -> "Cluster":
+        """Return the cluster that is named here, by the same rules as Pulumi's Kubernetes provider.
+
+        Args:
+            kubeconfig: path of a kubeconfig, or a kubeconfig itself; the variable KUBECONFIG when absent.
+            context: context in it; its current one when absent.
+            namespace: namespace of the gateway.
+
+        Raises:
+            ClusterError: nothing names a kubeconfig, or it cannot be read, or it has no such context.
+        """
+        source = kubeconfig or os.environ.get(KUBECONFIG, "")
+        if not source:
+            raise ClusterError(
+                f"which cluster is meant is not said: set {KUBECONFIG} to the path of the cluster's kubeconfig "
+                "(`. local/env.sh` does it for the local cluster). Hearth never takes ~/.kube/config by itself."
+            )
+        return cls(source, context or _current_context(source), namespace)
 
 
-def kubeconfig_path(explicit: str | None = None) -> str:
-    """Return the path of the kubeconfig: the given one, else the variable KUBECONFIG.
-
-    Raises:
-        ClusterError: neither names a file.
-    """
-    path = explicit or os.environ.get(KUBECONFIG, "")
-    if not path:
-        raise ClusterError(
-            f"which cluster is meant is not said: set {KUBECONFIG} to the path of the cluster's kubeconfig "
-            "(`. local/env.sh` does it for the local cluster). Hearth never takes ~/.kube/config by itself."
-        )
-    missing = [part for part in path.split(os.pathsep) if part and not Path(part).expanduser().is_file()]
-    if missing:
-        raise ClusterError(
-            f"there is no kubeconfig {', '.join(missing)}: set {KUBECONFIG} to the path of the cluster's"
-        )
-    return path
+def _is_content(kubeconfig: str) -> bool:
+    return "\n" in kubeconfig or kubeconfig.lstrip().startswith("{")
 
 
-def current_context(kubeconfig: str) -> str:
+def _unusable(kubeconfig: str, reason: str) -> ClusterError:
+    source = "of the stack's configuration" if _is_content(kubeconfig) else kubeconfig
+    return ClusterError(
+        f"the kubeconfig {source} does not lead to a cluster: {scrubbed(reason)}. "
+        f"Set {KUBECONFIG}, or kubernetes:kubeconfig and kubernetes:context of the stack, to the cluster that is meant."
+    )
+
+
+def _current_context(kubeconfig: str) -> str:
     """Return the current context of a kubeconfig.
 
     Raises:
-        ClusterError: the file has none or cannot be read.
+        ClusterError: it cannot be read or has none.
     """
-    from kubernetes.config import list_kube_config_contexts
-    from kubernetes.config.config_exception import ConfigException
+    import yaml
 
+    paths = [Path(part).expanduser() for part in kubeconfig.split(os.pathsep) if part]
     try:
-        return str(list_kube_config_contexts(config_file=kubeconfig)[1]["name"])
-    except (ConfigException, KeyError, TypeError):
-        raise ClusterError(f"the kubeconfig {kubeconfig} has no current context: name one") from None
+        texts = [kubeconfig] if _is_content(kubeconfig) else [path.read_text(encoding="utf-8") for path in paths]
+        contents = [yaml.safe_load(text) for text in texts]
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unusable(kubeconfig, str(error)) from None
+    except yaml.YAMLError:
+        raise _unusable(kubeconfig, "it is not YAML") from None
+    found = next((content["current-context"] for content in contents if _has_context(content)), None)
+    if found is None:
+        raise _unusable(kubeconfig, "it has no current context, and none was named")
+    return str(found)
+
+
+def _has_context(content: Any) -> bool:
+    return isinstance(content, dict) and bool(content.get("current-context"))
 
 
 class KubernetesApi:
     """Calls to one cluster with the rights of whoever the kubeconfig names (S3-38)."""
 
-    def __init__(self, cluster: Cluster, kubeconfig: str) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         """Read the kubeconfig.
 
         Args:
             cluster: the cluster.
-            kubeconfig: path of the kubeconfig.
 
         Raises:
             ClusterError: the kubeconfig cannot be read or has no such context.
         """
-        from kubernetes.config import new_client_from_config
+        self.cluster = cluster
+        self._client = self._new_client()
+
+    def _new_client(self) -> Any:
+        import yaml
+        from kubernetes.config import new_client_from_config, new_client_from_config_dict
         from kubernetes.config.config_exception import ConfigException
 
-        self.cluster, self._kubeconfig = cluster, kubeconfig
-        self._new_client = lambda: new_client_from_config(
-            config_file=kubeconfig, context=cluster.context, persist_config=False
-        )
+        source, chosen = self.cluster.kubeconfig, {"context": self.cluster.context, "persist_config": False}
         try:
-            self._client = self._new_client()
-        except (ConfigException, OSError, ValueError) as error:
-            raise ClusterError(
-                f"the kubeconfig {kubeconfig} does not lead to a cluster: {scrubbed(str(error))}. "
-                f"The context that is meant is {cluster.context}; `kubectl config get-contexts` lists what there is."
-            ) from None
+            if _is_content(source):
+                return new_client_from_config_dict(yaml.safe_load(source), **chosen)
+            return new_client_from_config(config_file=source, **chosen)
+        except (ConfigException, OSError, ValueError, yaml.YAMLError) as error:
+            raise _unusable(source, str(error)) from None
 
     def new_core_api(self) -> Any:
         """Return a CoreV1Api with a client of its own, for calls that take the client's connection over."""
@@ -244,8 +260,7 @@ class KubernetesApi:
         except (HTTPError, OSError) as error:
             raise ClusterError(
                 f"could not {what}: the Kubernetes API of {self.cluster.context} does not answer "
-                f"({type(error).__name__}). Try `kubectl --context {self.cluster.context} get nodes`; "
-                f"the kubeconfig is {self._kubeconfig}."
+                f"({type(error).__name__}). Try `kubectl --context {self.cluster.context} get nodes`."
             ) from None
         body: Object = json.loads(answer.data)
         return body

@@ -1,0 +1,105 @@
+"""The budget of every person, as a Pulumi resource (S3-54 … S3-58)."""
+
+from typing import ClassVar
+
+import pulumi
+from pulumi.dynamic import CreateResult, ReadResult, Resource, UpdateResult
+
+from hearth.gatewayapi.provider import GatewayProvider, Props, is_whole_above_zero, step
+from hearth.gatewayapi.records import Budget, WantedBudget
+
+
+class PersonBudgetProvider(GatewayProvider):
+    """Makes, changes, reads and deletes one budget.
+
+    A budget carries no mark at LiteLLM; its id is what makes it ours, and one of that id is taken up.
+    """
+
+    required: ClassVar[tuple[str, ...]] = ("budget_id", "max_budget", "budget_duration", "rpm_limit", "tpm_limit")
+    replacing: ClassVar[tuple[str, ...]] = ("budget_id",)
+    changing: ClassVar[tuple[str, ...]] = ("max_budget", "budget_duration", "rpm_limit", "tpm_limit")
+    rules: ClassVar = {
+        "max_budget": (lambda value: value >= 0, "must be an amount of 0 or more"),
+        "rpm_limit": (is_whole_above_zero, "must be a whole number above 0"),
+        "tpm_limit": (is_whole_above_zero, "must be a whole number above 0"),
+    }
+
+    @step
+    def create(self, props: Props) -> CreateResult:
+        """Make the budget, or take up the one that is there."""
+        wanted = _wanted(props)
+        with self.gateway() as client:
+            there = client.budget(wanted.budget_id)
+            made = client.create_budget(wanted) if there is None else client.update_budget(wanted)
+        return CreateResult(wanted.budget_id, _outputs(made))
+
+    @step
+    def read(self, id_: str, props: Props) -> ReadResult:  # noqa: ARG002
+        """Say what is there; a budget that is gone is told from one that the gateway cannot be asked about."""
+        with self.gateway() as client:
+            there = client.budget(id_)
+        return ReadResult("", {}) if there is None else ReadResult(id_, _outputs(there))
+
+    @step
+    def update(self, _id: str, _olds: Props, _news: Props) -> UpdateResult:
+        """Write what changed. The replicas hold to it when their copy is a minute old."""
+        with self.gateway() as client:
+            return UpdateResult(_outputs(client.update_budget(_wanted(_news))))
+
+    @step
+    def delete(self, _id: str, _props: Props) -> None:
+        """Delete the budget."""
+        with self.gateway() as client:
+            client.delete_budget(_id)
+
+
+class PersonBudget(Resource, module="hearth", name="PersonBudget"):
+    """The budget that the gateway holds every person to whom a request names."""
+
+    budget_id: pulumi.Output[str]
+    """Its id at the gateway."""
+
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        budget_id: str,
+        max_budget: float,
+        budget_duration: str,
+        rpm_limit: int,
+        tpm_limit: int,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Declare the budget.
+
+        Args:
+            resource_name: name of the resource in Pulumi.
+            budget_id: its id, the one that the gateway's configuration names.
+            max_budget: spend of one person per period, in units of the accounting currency.
+            budget_duration: the period, such as `1d`.
+            rpm_limit: requests of one person per minute.
+            tpm_limit: tokens of one person per minute.
+            opts: options of Pulumi; it has to depend on the gateway.
+        """
+        inputs = {
+            "budget_id": budget_id,
+            "max_budget": max_budget,
+            "budget_duration": budget_duration,
+            "rpm_limit": rpm_limit,
+            "tpm_limit": tpm_limit,
+        }
+        super().__init__(PersonBudgetProvider(), resource_name, inputs, opts)
+
+
+def _wanted(props: Props) -> WantedBudget:
+    return WantedBudget(
+        budget_id=props["budget_id"],
+        max_budget=props["max_budget"],
+        budget_duration=props["budget_duration"],
+        rpm_limit=int(props["rpm_limit"]),
+        tpm_limit=int(props["tpm_limit"]),
+    )
+
+
+def _outputs(there: Budget) -> Props:
+    return {name: value for name, value in there.model_dump().items() if value is not None}
