@@ -50,13 +50,16 @@ class Artefacts:
 
 
 def compile_sidecars(claim: Claim) -> dict[str, SidecarConfig]:
-    """Return the compiled sidecar of every endpoint that has one, by endpoint id."""
+    """Return the compiled sidecar of every endpoint whose runtime Hearth runs behind one, by endpoint id.
+
+    A sidecar that somebody else runs is configured by them.
+    """
     return {
         name: compile_sidecar(
-            claim, name, POD_LAYOUT if endpoint.runtime and endpoint.runtime.placement == "pod" else host_layout(claim, name)
+            claim, name, POD_LAYOUT if endpoint.runtime.placement == "pod" else host_layout(claim, name)
         )
         for name, endpoint in sorted(claim.endpoints.items())
-        if endpoint.sidecar is not None
+        if endpoint.sidecar is not None and endpoint.runtime is not None
     }
 
 

@@ -96,6 +96,9 @@ def _litellm_environment(names: SecretNames) -> list[dict[str, Any]]:
         "DISABLE_ADMIN_UI": "True",
         "NO_DOCS": "True",
         "NO_REDOC": "True",
+        "LITELLM_TELEMETRY_DISABLED": "true",
+        # LiteLLM takes an embedding's `max_retries: 0` for absent, and would ask a full endpoint three times.
+        "DEFAULT_MAX_RETRIES": "0",
         "REDIS_HOST": f"{CACHE}.{NAMESPACE}.svc.cluster.local",
         "REDIS_PORT": str(CACHE_PORT),
         # Its default keeps answering 503 for a minute after Valkey is back.
