@@ -1,0 +1,54 @@
+"""A name server of one test: it answers A and AAAA from a table that the test changes while it runs."""
+
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from ipaddress import ip_address
+
+
+class DnsStub:
+    """UDP name server on a loopback address. `names` maps a name to its addresses, or to a function that returns them."""
+
+    def __init__(self, port: int = 5399) -> None:
+        self.names: dict[str, list[str] | Callable[[], list[str]]] = {}
+        self.queries = 0
+        self.silent = False
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", port))
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def __enter__(self) -> "DnsStub":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                query, client = self._socket.recvfrom(4096)
+            except OSError:
+                return
+            self.queries += 1
+            if not self.silent:
+                self._socket.sendto(self._answer(query), client)
+
+    def _answer(self, query: bytes) -> bytes:
+        labels, position = [], 12
+        while query[position]:
+            length = query[position]
+            labels.append(query[position + 1 : position + 1 + length].decode())
+            position += 1 + length
+        question = query[12 : position + 5]
+        kind = struct.unpack(">H", query[position + 1 : position + 3])[0]
+        entry = self.names.get(".".join(labels).lower())
+        addresses = entry() if callable(entry) else entry
+        wanted = {1: 4, 28: 6}.get(kind)
+        found = [ip_address(text) for text in addresses or [] if ip_address(text).version == wanted]
+        code = 0 if addresses is not None else 3
+        header = query[:2] + struct.pack(">HHHHH", 0x8180 | code, 1, len(found), 0, 0)
+        records = (
+            b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 1, len(address.packed)) + address.packed for address in found
+        )
+        return header + question + b"".join(records)

@@ -1,0 +1,92 @@
+"""A HAProxy process of one test."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+class Haproxy:
+    """HAProxy with the given configuration files, in the foreground, its log in a file.
+
+    Args:
+        binary: the program.
+        folder: where the log goes.
+        configurations: configuration files in their order.
+        ports: TCP ports on 127.0.0.1 that answer when it is up.
+        environment: its whole environment beside PATH.
+        master: run with a master process, so that it can be reloaded.
+    """
+
+    def __init__(
+        self,
+        binary: str,
+        folder: Path,
+        configurations: Sequence[Path],
+        ports: Sequence[int],
+        *,
+        environment: Mapping[str, str] | None = None,
+        master: bool = False,
+    ) -> None:
+        self._log_path = folder / "haproxy.log"
+        arguments = [binary, "-W" if master else "-db"]
+        for configuration in configurations:
+            arguments += ["-f", str(configuration)]
+        with self._log_path.open("wb") as log:
+            self._process = subprocess.Popen(
+                arguments, stderr=log, stdout=log, env={"PATH": os.environ["PATH"], **(environment or {})}
+            )
+        self._wait(ports)
+
+    def __enter__(self) -> "Haproxy":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait(5)
+
+    def _wait(self, ports: Sequence[int]) -> None:
+        end = time.monotonic() + 15
+        for port in ports:
+            while True:
+                if self._process.poll() is not None:
+                    raise RuntimeError(f"haproxy ended with {self._process.returncode}: {self.text()}")
+                try:
+                    socket.create_connection(("127.0.0.1", port), 1).close()
+                    break
+                except OSError:
+                    if time.monotonic() > end:
+                        raise
+                    time.sleep(0.02)
+
+    def reload(self) -> None:
+        """Ask the master for a reload."""
+        self._process.send_signal(signal.SIGUSR2)
+
+    def drain(self) -> None:
+        """Ask for a soft stop: finish what runs, accept nothing new."""
+        self._process.send_signal(signal.SIGUSR1)
+
+    def text(self) -> str:
+        """Return everything that it wrote."""
+        return self._log_path.read_text(encoding="utf-8", errors="replace")
+
+    def log(self) -> list[dict[str, Any]]:
+        """Return the log lines; one that is not JSON is an error."""
+        return [json.loads(line) for line in self.text().splitlines() if line.startswith("{")]
+
+    def wait_log(self, count: int) -> list[dict[str, Any]]:
+        """Return the log once it has the given number of lines."""
+        end = time.monotonic() + 10
+        while len(found := self.log()) < count and time.monotonic() < end:
+            time.sleep(0.02)
+        return found

@@ -1,0 +1,111 @@
+"""A compiled sidecar that runs in front of a counting upstream."""
+
+import contextlib
+import dataclasses
+import hashlib
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography import x509
+
+from hearth.claim.claim import Claim
+from hearth.compile.sidecar import POD_LAYOUT, SidecarConfig, compile_sidecar
+from tests.support.pki import Authority
+from tests.wire.client import Answer, Server, wait_for
+from tests.wire.counting import CountingUpstream
+from tests.wire.haproxy import Haproxy
+
+ENDPOINT = "llama"
+NAME = "llm-llama.system-llm.svc.cluster.local"
+TOKEN = "canary-token-0123456789abcdefghijklmnopqrstuv"
+OTHER_TOKEN = "canary-other-0123456789abcdefghijklmnopqrstuv"
+RUNTIME_KEY = "canary-runtime-key-0123456789"
+CHAT = "/v1/chat/completions"
+
+
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+@dataclass
+class Bench:
+    """A running sidecar, its upstream, and how to talk to it."""
+
+    folder: Path
+    config: SidecarConfig
+    haproxy: Haproxy
+    upstream: CountingUpstream
+    server: Server
+    authority: Authority
+
+    def post(self, body: bytes = b"{}", *, target: str = CHAT, **headers: str) -> Answer:
+        """POST with the right credential; `headers` add to it, with `_` for `-`."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.server.request("POST", target, body, {"Authorization": f"Bearer {TOKEN}", **named})
+
+    def get(self, target: str) -> Answer:
+        return self.server.request("GET", target, None, {"Authorization": f"Bearer {TOKEN}"})
+
+    def write_tokens(self, *tokens: str) -> None:
+        lines = "".join(f"{digest(token)} credential-{index}\n" for index, token in enumerate(tokens, 1))
+        (self.folder / "tokens.map").write_text(lines)
+
+    def write_certificate(self, authority: Authority, name: str = NAME) -> None:
+        certificate, key = authority.issue(x509.DNSName(name))
+        (self.folder / "tls.crt").write_text(certificate)
+        (self.folder / "tls.key").write_text(key)
+
+
+def client_context(*authorities: Authority) -> ssl.SSLContext:
+    context = ssl.create_default_context(cadata="\n".join(authority.pem for authority in authorities))
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+@contextlib.contextmanager
+def running_sidecar(
+    binary: str,
+    folder: Path,
+    claim: Claim,
+    *,
+    master: bool = False,
+    shorter: Mapping[str, str] | None = None,
+    address: str = "127.0.0.1",
+) -> Iterator[Bench]:
+    """Run the compiled sidecar of the endpoint `llama` and a counting upstream behind it.
+
+    Args:
+        binary: HAProxy.
+        folder: an empty folder.
+        claim: a claim with the endpoint `llama`.
+        master: run with a master process, so that it can be reloaded.
+        shorter: fixed times of the compiled text and what they become, so that a test need not wait for them.
+        address: where the upstream listens.
+    """
+    layout = dataclasses.replace(
+        POD_LAYOUT,
+        config_directory=str(folder),
+        secret_directory=str(folder),
+        certificate=str(folder / "tls.crt"),
+    )
+    config = compile_sidecar(claim, ENDPOINT, layout)
+    for name, text in config.files.items():
+        for fixed, short in (shorter or {}).items():
+            if name == "sidecar.cfg":
+                assert fixed in text
+                text = text.replace(fixed, short)
+        (folder / name).write_text(text)
+    (folder / "runtime.map").write_text(f"runtime {RUNTIME_KEY}\n")
+    authority = Authority("sidecar CA")
+    server = Server("127.0.0.1", 8443, client_context(authority), NAME)
+    with CountingUpstream(address, 8081) as upstream:
+        bench = Bench(folder, config, None, upstream, server, authority)  # type: ignore[arg-type]
+        bench.write_tokens(TOKEN, OTHER_TOKEN)
+        bench.write_certificate(authority)
+        with Haproxy(binary, folder, [folder / "sidecar.cfg"], [8443, 8405], master=master) as haproxy:
+            bench.haproxy = haproxy
+            probe = Server("127.0.0.1", 8405)
+            assert wait_for(lambda: probe.request("GET", "/healthz").status == 200)
+            yield bench
