@@ -1,0 +1,371 @@
+"""What a host has to run for the endpoints that live on it: the plan that the Ansible roles carry out (S4-147)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+from hearth.claim.claim import Claim
+from hearth.claim.endpoints import Endpoint, Runtime, RuntimeModel
+from hearth.claim.problems import ClaimError, Problem
+from hearth.compile.operations import endpoint_operations
+from hearth.compile.sidecar import compile_sidecar, host_layout
+from hearth.compile.upstreams import zone_cidrs
+
+SIDECAR_TERMINATIONS: Final = ("light_gateway_sidecar", "tls_sidecar")
+"""Values of `networkProfile.termination` that mean the sidecar (S4-16)."""
+
+
+@dataclass(frozen=True)
+class HostModel:
+    """One model that a runtime serves."""
+
+    name: str
+    """Name that the deployments ask for it by."""
+    source: Literal["file", "url", "ollama"]
+    """What `location` is."""
+    location: str
+    """Path on the host, https address, or name in the Ollama library."""
+    sha256: str
+    """Digest of the file, or of the manifest for `ollama`."""
+
+
+@dataclass(frozen=True)
+class HostRuntime:
+    """One model server on the host. Endpoints with the same loopback origin share it (S4-87)."""
+
+    name: str
+    """Name of its unit and folders: the first of its endpoints."""
+    engine: Literal["ollama", "llamaCpp"]
+    """The program."""
+    address: str
+    """Address that it listens on: loopback, or `0.0.0.0` for approved plaintext (S4-150)."""
+    port: int
+    """TCP port that it listens on."""
+    models: tuple[HostModel, ...]
+    """Models that it has before it counts as ready."""
+    embedding: bool
+    """Whether it answers embeddings instead of chats."""
+    parallel_requests: int
+    """Requests at once."""
+    queued_requests: int
+    """Requests that may wait."""
+    context_tokens: int
+    """Context of one request in tokens."""
+    keep_alive_seconds: int
+    """How long an idle model stays loaded, in seconds."""
+    memory: str
+    """Memory limit as systemd writes it, such as `2G`."""
+    threads: int | None
+    """Threads of the computation; the engine decides when none."""
+    start_timeout_seconds: int
+    """Longest time until the models are loaded, in seconds."""
+    credential: str | None
+    """`<scope>/<name>` of the runtime's own key, which only the sidecar knows (S4-51)."""
+    plaintext_sources: tuple[str, ...]
+    """Ranges that may reach it without TLS; empty unless that is approved (S4-150)."""
+
+
+@dataclass(frozen=True)
+class HostSidecar:
+    """One TLS sidecar on the host."""
+
+    endpoint: str
+    """Endpoint id."""
+    runtime: str
+    """Name of the runtime behind it."""
+    host: str
+    """Name or address that its certificate must carry (S4-42)."""
+    port: int
+    """TCP port that it listens on."""
+    operations: tuple[str, ...]
+    """Operations that it lets through (S4-72)."""
+    credential: str | None
+    """`<scope>/<name>` of the gateway's token; none when the endpoint has no authentication."""
+    runtime_credential: str | None
+    """`<scope>/<name>` of the key that it sends to the runtime (S4-51)."""
+    trust_bundle: str
+    """Id of the trust bundle that its certificate must verify against."""
+    trust_bundle_file: str
+    """File of that bundle, relative to the project's folder."""
+    config_sha256: str
+    """Digest of its configuration, as `/sidecar/identity` shows it (S4-85)."""
+    memory_bytes: int
+    """Memory that one process of it may need, in bytes."""
+    files: Mapping[str, str]
+    """Its configuration files by name; none of them holds a secret."""
+
+
+@dataclass(frozen=True)
+class HostPort:
+    """A TCP port that is open to the network."""
+
+    port: int
+    """TCP port."""
+    sources: tuple[str, ...]
+    """Ranges that may connect; any when empty."""
+
+
+@dataclass(frozen=True)
+class HostPlan:
+    """Everything that runs on one host."""
+
+    runtimes: tuple[HostRuntime, ...]
+    """Model servers, by name."""
+    sidecars: tuple[HostSidecar, ...]
+    """Sidecars, by endpoint id."""
+    open_ports: tuple[HostPort, ...]
+    """What the firewall lets in: the sidecars, and approved plaintext from its zone (S4-150)."""
+    closed_ports: tuple[int, ...]
+    """Ports of the runtimes, which are refused from outside whatever listens there (S4-88)."""
+    warnings: tuple[str, ...]
+    """What the operator is told at every run."""
+
+
+def _systemd_size(quantity: str) -> str:
+    return quantity.removesuffix("i")
+
+
+def _scope_and_name(reference: str | None) -> str | None:
+    return reference.removeprefix("credential://") if reference else None
+
+
+def _origin(runtime: Runtime) -> int:
+    return urlsplit(runtime.loopback).port or 80
+
+
+def _model(path: str, model: RuntimeModel, name: str, engine: str) -> HostModel | Problem:
+    source, digest = model.source, model.digest.removeprefix("sha256:")
+    if source.file is not None:
+        return HostModel(name, "file", source.file, digest)
+    if source.url is not None:
+        return HostModel(name, "url", source.url, digest)
+    if source.hugging_face is not None:
+        found = source.hugging_face
+        url = f"https://huggingface.co/{found.repo}/resolve/{found.revision}/{found.file}"
+        return HostModel(name, "url", url, digest)
+    if source.ollama is not None and engine == "ollama":
+        return HostModel(source.ollama, "ollama", source.ollama, digest)
+    return Problem(
+        f"{path}.source",
+        f"is a source that {engine} on a host cannot be given a model from",
+        "Use file, url or huggingFace" + (", or ollama" if engine == "ollama" else ""),
+    )
+
+
+def _models(claim: Claim, endpoints: Sequence[str], runtime: Runtime, problems: list[Problem]) -> tuple[HostModel, ...]:
+    """Give each source the name that the deployments ask for it by."""
+    path = f"hearth:endpoints.{endpoints[0]}.runtime.models"
+    wanted = sorted({found.model for found in claim.deployments.values() if found.endpoint in endpoints})
+    own = {model.source.ollama for model in runtime.models if runtime.engine == "ollama"}
+    unnamed = [model for model in runtime.models if model.source.ollama is None or runtime.engine != "ollama"]
+    names = [name for name in wanted if name not in own]
+    if runtime.engine == "llamaCpp" and len(runtime.models) > 1:
+        problems.append(Problem(path, "llama.cpp serves one model", "Give each model an endpoint of its own"))
+        return ()
+    if len(names) != len(unnamed) or len(names) > 1:
+        problems.append(
+            Problem(
+                path,
+                "the deployments on this runtime and its models cannot be told which belongs to which: "
+                f"{len(names)} model name(s) for {len(unnamed)} source(s) without a name of their own",
+                "Let exactly one deployment model name belong to the one source that is not from the Ollama library",
+            )
+        )
+        return ()
+    found = [
+        _model(f"{path}[{index}]", model, names[0] if model in unnamed else "", runtime.engine)
+        for index, model in enumerate(runtime.models)
+    ]
+    problems.extend(item for item in found if isinstance(item, Problem))
+    return tuple(item for item in found if isinstance(item, HostModel))
+
+
+def _runtime(claim: Claim, ids: Sequence[str], problems: list[Problem]) -> HostRuntime | None:
+    """Return the runtime that the endpoints share."""
+    first = claim.endpoints[ids[0]]
+    path = f"hearth:endpoints.{ids[0]}"
+    runtime, capacity = first.runtime, first.runtime_capacity
+    if runtime is None or capacity is None:
+        raise AssertionError("only endpoints with a runtime and a capacity come here")
+    differing = [other for other in ids[1:] if not _same_runtime(first, claim.endpoints[other])]
+    problems.extend(
+        Problem(
+            f"hearth:endpoints.{other}.runtime",
+            f"differs from the runtime of {ids[0]}, which has the same loopback origin",
+            "Give both endpoints the same runtime, runtimeCapacity and network mode, or loopback ports of their own",
+        )
+        for other in differing
+    )
+    if runtime.engine == "vllm":
+        problems.append(
+            Problem(
+                f"{path}.runtime.engine",
+                "vllm is not installed on hosts",
+                "Use ollama or llamaCpp, or place it in a Pod",
+            )
+        )
+        return None
+    operations = {operation for name in ids for operation in endpoint_operations(claim, name)}
+    embedding = operations == {"embedding"}
+    if runtime.engine == "llamaCpp" and "embedding" in operations and not embedding:
+        problems.append(
+            Problem(
+                f"{path}.runtime",
+                "one llama.cpp process answers either chats or embeddings, and the deployments declare both",
+                "Give the embeddings an endpoint with a runtime of its own",
+            )
+        )
+    models = _models(claim, ids, runtime, problems)
+    plaintext = first.network_profile.mode == "private_plaintext"
+    return HostRuntime(
+        name=ids[0],
+        engine=runtime.engine,
+        address="0.0.0.0" if plaintext else _loopback_address(runtime),  # noqa: S104 - approved plaintext, limited by the firewall
+        port=_plain_port(first) if plaintext else _origin(runtime),
+        models=models,
+        embedding=embedding,
+        parallel_requests=capacity.max_parallel_requests,
+        queued_requests=capacity.max_queued_requests,
+        context_tokens=runtime.context_tokens,
+        keep_alive_seconds=runtime.keep_alive_seconds,
+        memory=_systemd_size(runtime.memory),
+        threads=runtime.threads,
+        start_timeout_seconds=-(-capacity.cold_start_timeout_ms // 1000),
+        credential=_scope_and_name(runtime.credential_ref),
+        plaintext_sources=zone_cidrs(claim, first.network_profile.network_zone_id) if plaintext else (),
+    )
+
+
+def _same_runtime(one: Endpoint, other: Endpoint) -> bool:
+    return (
+        one.runtime == other.runtime
+        and one.runtime_capacity == other.runtime_capacity
+        and one.network_profile.mode == other.network_profile.mode
+    )
+
+
+def _loopback_address(runtime: Runtime) -> str:
+    host = urlsplit(runtime.loopback).hostname or ""
+    return "127.0.0.1" if host == "localhost" else host
+
+
+def _plain_port(endpoint: Endpoint) -> int:
+    return urlsplit(endpoint.base_url).port or 80
+
+
+def _sidecar(claim: Claim, endpoint_id: str, runtime: str) -> HostSidecar:
+    endpoint = claim.endpoints[endpoint_id]
+    url, auth, tls = urlsplit(endpoint.base_url), endpoint.endpoint_auth, endpoint.network_profile.tls
+    if tls is None:
+        raise AssertionError("the loader accepts no private TLS endpoint without a trust bundle")
+    compiled = compile_sidecar(claim, endpoint_id, host_layout(claim, endpoint_id))
+    return HostSidecar(
+        endpoint=endpoint_id,
+        runtime=runtime,
+        host=url.hostname or "",
+        port=url.port or 443,
+        operations=tuple(compiled.operations),
+        credential=None if auth.mode == "none" else _scope_and_name(auth.credential_ref),
+        runtime_credential=_scope_and_name(endpoint.runtime.credential_ref if endpoint.runtime else None),
+        trust_bundle=tls.trust_bundle,
+        trust_bundle_file=claim.trust_bundles[tls.trust_bundle].file,
+        config_sha256=compiled.config_sha256,
+        memory_bytes=compiled.memory_bytes,
+        files=dict(compiled.files),
+    )
+
+
+def _refusal(claim: Claim, endpoint_id: str) -> Problem | None:
+    """Say why an endpoint cannot be installed on a host, if it cannot."""
+    path = f"hearth:endpoints.{endpoint_id}"
+    endpoint = claim.endpoints.get(endpoint_id)
+    if endpoint is None:
+        known = ", ".join(sorted(claim.endpoints)) or "none"
+        return Problem(path, "is not in the claim", f"Name one of its endpoints in the inventory: {known}")
+    runtime, profile = endpoint.runtime, endpoint.network_profile
+    if runtime is None or runtime.placement != "host":
+        return Problem(
+            f"{path}.runtime.placement",
+            "is not host, so nothing is installed for it",
+            "Write placement: host, or leave it out of the inventory",
+        )
+    if profile.mode == "private_tls" and profile.termination not in SIDECAR_TERMINATIONS:
+        return Problem(
+            f"{path}.networkProfile.termination",
+            "native TLS of a runtime is not installed on hosts",
+            "Use light_gateway_sidecar",
+        )
+    if profile.mode == "public_tls":
+        return Problem(f"{path}.networkProfile.mode", "a host endpoint is private", "Use private_tls")
+    if endpoint.runtime_capacity is None:
+        return Problem(f"{path}.runtimeCapacity", "is missing", "Declare what the runtime can bear")
+    return None
+
+
+def host_plan(claim: Claim, endpoint_ids: Sequence[str]) -> HostPlan:
+    """Return what a host runs for the endpoints that its inventory names.
+
+    Raises:
+        ClaimError: an endpoint is not in the claim or cannot be installed on a host; every problem at once.
+    """
+    ids = sorted(set(endpoint_ids))
+    problems = [problem for name in ids if (problem := _refusal(claim, name)) is not None]
+    if problems:
+        raise ClaimError(problems)
+    groups: dict[int, list[str]] = {}
+    for name in ids:
+        declared = claim.endpoints[name].runtime
+        groups.setdefault(_origin(declared) if declared else 0, []).append(name)
+    runtimes = [runtime for group in groups.values() if (runtime := _runtime(claim, group, problems)) is not None]
+    sidecars = [
+        (name, group[0])
+        for group in groups.values()
+        for name in group
+        if claim.endpoints[name].network_profile.mode == "private_tls"
+    ]
+    problems.extend(_port_problems(claim, runtimes, [name for name, _ in sidecars]))
+    if problems:
+        raise ClaimError(problems)
+    return HostPlan(
+        runtimes=tuple(sorted(runtimes, key=lambda runtime: runtime.name)),
+        sidecars=(compiled := tuple(_sidecar(claim, name, runtime) for name, runtime in sorted(sidecars))),
+        open_ports=(
+            *(HostPort(sidecar.port, ()) for sidecar in compiled),
+            *(HostPort(runtime.port, runtime.plaintext_sources) for runtime in runtimes if runtime.plaintext_sources),
+        ),
+        closed_ports=tuple(sorted(runtime.port for runtime in runtimes if not runtime.plaintext_sources)),
+        warnings=tuple(
+            f"{runtime.name}: prompts, answers and vectors cross the network unencrypted (private_plaintext, S4-11); "
+            "a TLS sidecar is recommended"
+            for runtime in runtimes
+            if runtime.plaintext_sources
+        ),
+    )
+
+
+def _port_problems(claim: Claim, runtimes: Sequence[HostRuntime], sidecars: Sequence[str]) -> list[Problem]:
+    """Two programs of one host cannot listen on the same port."""
+    taken: dict[int, str] = {runtime.port: f"the runtime of {runtime.name}" for runtime in runtimes}
+    problems = []
+    for name in sidecars:
+        port = urlsplit(claim.endpoints[name].base_url).port or 443
+        if port in taken:
+            problems.append(
+                Problem(
+                    f"hearth:endpoints.{name}.baseUrl",
+                    f"its port {port} is also that of {taken[port]} on this host",
+                    "Use another port",
+                )
+            )
+        taken[port] = f"the sidecar of {name}"
+    return problems
+
+
+def host_endpoints(claim: Claim) -> Mapping[str, tuple[str, ...]]:
+    """Return the endpoint ids of each host that Ansible installs, by the host of their base URLs, sorted."""
+    found: dict[str, list[str]] = {}
+    for name, endpoint in sorted(claim.endpoints.items()):
+        if endpoint.runtime is not None and endpoint.runtime.placement == "host":
+            found.setdefault(urlsplit(endpoint.base_url).hostname or "", []).append(name)
+    return {host: tuple(ids) for host, ids in sorted(found.items())}

@@ -1,0 +1,74 @@
+"""Lookup `hearth.edge.host_plan`: what a host has to run, out of the claim."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: host_plan
+author: The Hearth authors
+short_description: What a host has to run for its endpoints
+description:
+  - Reads the claim of an environment and returns what the roles of this collection install on one host.
+  - Everything in it is compiled by the Python package C(hearth), which has to be installed on the control host.
+options:
+  _terms:
+    description: Endpoint ids of the host.
+    required: true
+  environment:
+    description: Name of the environment; its claim is C(stacks/Pulumi.<environment>.yaml).
+    type: str
+    required: true
+  project:
+    description: Folder of the project that holds C(stacks/).
+    type: path
+    default: .
+"""
+
+EXAMPLES = r"""
+- name: Read the plan of the host
+  ansible.builtin.set_fact:
+    plan: "{{ lookup('hearth.edge.host_plan', 'ollama-home', environment='home') }}"
+"""
+
+RETURN = r"""
+_raw:
+  description: One dictionary with the fields of C(hearth.compile.host.HostPlan), and with the PEM texts of the claim's trust bundles as C(bundles).
+  type: list
+  elements: dict
+"""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from ansible.errors import AnsibleLookupError
+from ansible.plugins.lookup import LookupBase
+
+try:
+    from hearth.claim.loader import load_claim_file, stack_file
+    from hearth.claim.problems import ClaimError
+    from hearth.compile.host import host_plan
+except ImportError as error:
+    MISSING: ImportError | None = error
+else:
+    MISSING = None
+
+
+class LookupModule(LookupBase):
+    """Calls `hearth.compile.host.host_plan`."""
+
+    def run(self, terms: list[str], variables: dict | None = None, **kwargs: object) -> list[dict]:
+        """Return one plan for all the endpoint ids together."""
+        if MISSING is not None:
+            raise AnsibleLookupError(
+                f"the Python package hearth cannot be imported on the control host: "
+                f"{MISSING}. In a clone, run make setup and use .venv/bin/ansible-playbook."
+            )
+        self.set_options(var_options=variables, direct=kwargs)
+        endpoints = [name for term in terms for name in (term if isinstance(term, list) else [term])]
+        try:
+            loaded = load_claim_file(stack_file(self.get_option("environment"), Path(self.get_option("project"))))
+            plan = host_plan(loaded.claim, endpoints)
+        except ClaimError as refused:
+            raise AnsibleLookupError(str(refused)) from refused
+        # through JSON, so that tuples and mappings become what templates expect
+        return [json.loads(json.dumps({**asdict(plan), "bundles": dict(loaded.bundles)}))]

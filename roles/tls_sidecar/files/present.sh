@@ -1,0 +1,23 @@
+# present FOLDER UNIT: what a sidecar's folder holds, as JSON. Reads only.
+exec python3 -I - "$1" "$2" <<'PYTHON'
+import hashlib, json, pathlib, sys
+
+folder, unit = pathlib.Path(sys.argv[1]), sys.argv[2]
+current = folder / "current"
+found = {"release": "", "running": "", "certificate": "", "edited": []}
+running = pathlib.Path("/run", unit, "release")
+if running.is_file():
+    found["running"] = running.read_text().strip()
+if current.is_symlink():
+    found["release"] = pathlib.Path(current.readlink()).name
+    sums = current / "SHA256SUMS"
+    written = dict(reversed(line.split("  ", 1)) for line in sums.read_text().splitlines()) if sums.is_file() else {}
+    there = {path.name: path for path in current.iterdir() if path.name != "SHA256SUMS"} if current.is_dir() else {}
+    for name in sorted({*written, *there}):
+        digest = hashlib.sha256(there[name].read_bytes()).hexdigest() if name in there and there[name].is_file() else ""
+        if digest != written.get(name):
+            found["edited"].append(str(current / name))
+    if (current / "tls.crt").is_file():
+        found["certificate"] = (current / "tls.crt").read_text()
+print(json.dumps(found))
+PYTHON
