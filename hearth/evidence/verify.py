@@ -38,7 +38,8 @@ class Expected:
     revisions: Mapping[str, str]
     """Deployment revision by deployment id, for every deployment of the endpoint (S4-17)."""
     sidecar_config_sha256: str | None
-    """Digest of the compiled sidecar configuration; none when the endpoint has no sidecar (S4-86)."""
+    """Digest of the compiled sidecar configuration (S4-86); none when the endpoint has no sidecar, or one that somebody
+    else runs: then evidence records which configuration was there, and there is nothing to compare it with."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,8 @@ def _has_sidecar(subject: Subject) -> bool:
 def _sidecar(evidence: Evidence, subject: Subject) -> Iterator[Finding]:
     if not _has_sidecar(subject):
         return
-    seen, declared = evidence.sidecar, subject.claim.endpoints[subject.endpoint_id].sidecar
+    endpoint = subject.claim.endpoints[subject.endpoint_id]
+    seen, declared = evidence.sidecar, endpoint.sidecar
     if seen is None:
         yield Finding(Reason.SIDECAR_MISSING, "")
         return
@@ -226,7 +228,8 @@ def _sidecar(evidence: Evidence, subject: Subject) -> Iterator[Finding]:
         yield Finding(Reason.SIDECAR_IDENTITY_MISSING, "")
     if declared is not None and seen.profile_version not in (None, declared.profile_version):
         yield Finding(Reason.SIDECAR_PROFILE_CHANGED, "")
-    if seen.config_sha256 not in (None, subject.expected.sidecar_config_sha256):
+    compiled = subject.expected.sidecar_config_sha256
+    if (compiled or endpoint.runtime) and seen.config_sha256 not in (None, compiled):
         yield Finding(Reason.SIDECAR_CONFIG_CHANGED, "")
     if None not in (seen.certificate_identity_sha256, evidence.certificate_sha256) and (
         seen.certificate_identity_sha256 != evidence.certificate_sha256

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hearth.claim.claim import Claim
 from hearth.evidence import verify as module
 from hearth.evidence.reasons import EXIT_CODES, EXPLANATIONS, Reason, Verdict
 from hearth.evidence.verify import Verification, authenticate, verify
@@ -227,6 +228,23 @@ def test_a_changed_claim_makes_evidence_stale(field: str, reason: Reason) -> Non
     verification = check(samples.signed(), replace(samples.SUBJECT, expected=expected))
     assert reasons(verification) == [reason]
     assert verification.verdict is Verdict.STALE
+
+
+def test_a_sidecar_that_somebody_else_runs_has_no_configuration_to_compare_with() -> None:
+    expected = replace(samples.SUBJECT.expected, sidecar_config_sha256=None)
+    assert check(samples.signed(), replace(samples.SUBJECT, expected=expected)).verdict is Verdict.VALID
+    nameless = check(samples.signed(put("sidecar.configSha256", None)), replace(samples.SUBJECT, expected=expected))
+    assert reasons(nameless) == [Reason.SIDECAR_IDENTITY_MISSING]
+    own = {
+        "engine": "ollama",
+        "placement": "host",
+        "loopback": "http://127.0.0.1:11434",
+        "models": [{"source": {"ollama": "gemma3:270m"}, "digest": f"sha256:{'0' * 64}"}],
+    }
+    values = json.loads(json.dumps(samples.CLAIM_VALUES))
+    values["endpoints"]["ollama-home"]["runtime"] = own
+    subject = replace(samples.SUBJECT, claim=Claim.model_validate_json(json.dumps(values)), expected=expected)
+    assert reasons(check(samples.signed(), subject)) == [Reason.SIDECAR_CONFIG_CHANGED]
 
 
 def test_every_reason_is_explained_and_every_verdict_has_its_own_exit_code() -> None:
