@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 COMMANDS: Final[dict[str, str]] = {
     "check": "hearth.cli.check",
     "evidence": "hearth.cli.evidence",
+    "render": "hearth.cli.render",
     "schema": "hearth.cli.schema",
 }
 """Sub-commands by name. Each module has a `typer.Typer` called `app`; it is imported when its command is used, so

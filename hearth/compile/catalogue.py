@@ -1,8 +1,10 @@
 """The catalogue: every public name, what answers it, and what the claim says about it (S3-77 … S3-82, S0-9)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+from pydantic.alias_generators import to_camel
 
 from hearth.claim.claim import Claim
 from hearth.claim.llm import Instance, ModelMode, Provider, ProviderModel
@@ -50,6 +52,11 @@ class CatalogueRow:
     """Price of a million prompt tokens in micro-units: that of the dearest deployment."""
     output_micros_per_million_tokens: int
     """Price of a million completion tokens in micro-units: that of the dearest deployment."""
+
+
+    def document(self) -> dict[str, Any]:
+        """Return the row as JSON has it: names in camelCase, as in the claim."""
+        return {to_camel(name): value for name, value in asdict(self).items()}
 
 
 def catalogue(claim: Claim, withheld: Mapping[str, str] | None = None) -> tuple[CatalogueRow, ...]:
