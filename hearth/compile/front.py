@@ -46,7 +46,7 @@ DROPPED_RESPONSE_HEADERS: Final = (
 """Response headers that would tell a tenant about upstreams, keys and other tenants' models (S4-145)."""
 
 
-def _longest_answer_ms(claim: Claim) -> int:
+def longest_answer_ms(claim: Claim) -> int:
     """Return the longest time that LiteLLM may take: every deployment of an alias tried in turn, in ms."""
     by_name = {upstream.name: upstream.request_timeout_ms for upstream in upstreams(claim)}
     chains = (
@@ -102,6 +102,6 @@ def compile_front(
         probe=probe,
         refusals=refusals,
         request_bytes=max([MAX_REQUEST_BYTES, *(sidecar.max_request_bytes for sidecar in sidecars if sidecar)]),
-        server_timeout_ms=_longest_answer_ms(claim) + 10_000,
+        server_timeout_ms=longest_answer_ms(claim) + 10_000,
     )
     return ConfigFiles({"front.cfg": text})

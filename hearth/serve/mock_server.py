@@ -8,6 +8,7 @@ import argparse
 import hashlib
 import json
 import signal
+import sys
 import threading
 import time
 import uuid
@@ -224,6 +225,11 @@ class Server(ThreadingHTTPServer):
         """Wait for a free place before a thread is started."""
         self._places.acquire()
         super().process_request(request, client_address)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing about a client that went away."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Give the place back when the connection ends."""

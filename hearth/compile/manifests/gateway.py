@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from hearth.claim.claim import Claim
 from hearth.claim.network import NoAuth
+from hearth.compile.front import longest_answer_ms
 from hearth.compile.images import image
 from hearth.compile.manifests.cache import CACHE_PORT
 from hearth.compile.manifests.common import (
@@ -44,7 +45,7 @@ from hearth.compile.names import (
     pod_endpoints,
     provider_variable,
 )
-from hearth.compile.upstreams import offered_providers, upstreams
+from hearth.compile.upstreams import offered_providers
 
 PRE_STOP_SECONDS: Final = 10
 """How long a Pod goes on serving after it has left the Service, in seconds: until every node knows."""
@@ -56,8 +57,7 @@ _COMPONENT: Final = "gateway"
 
 def grace_seconds(claim: Claim) -> int:
     """Return how long a gateway Pod may take to stop: as long as its longest request, and a little more."""
-    longest = max((upstream.request_timeout_ms for upstream in upstreams(claim)), default=0)
-    return PRE_STOP_SECONDS + math.ceil(longest / 1000) + STOP_MARGIN_SECONDS
+    return PRE_STOP_SECONDS + math.ceil(longest_answer_ms(claim) / 1000) + STOP_MARGIN_SECONDS
 
 
 def _guard_environment(claim: Claim, names: SecretNames) -> list[dict[str, Any]]:

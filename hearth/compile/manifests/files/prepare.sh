@@ -24,7 +24,10 @@ if [ ! -e "$PGDATA" ]; then
   done
   rm -rf "$volume/new"
   initdb --pgdata="$volume/new" --username=postgres --auth-local=peer --auth-host=reject --encoding=UTF8 \
-    --locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C.UTF-8 --data-checksums
+    --locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C.UTF-8 --data-checksums >/tmp/prepare.log 2>&1 || {
+    cat /tmp/prepare.log >&2
+    fail "the data directory cannot be made"
+  }
   mv "$volume/new" "$PGDATA"
 fi
 

@@ -3,7 +3,8 @@
 The gateway would do it at its start, and may not: it tries for minutes and says so each time.
 """
 
-# mypy: disable-error-code="import-not-found"  (both are in LiteLLM's image alone)
+# Both packages are in LiteLLM's image alone.
+# mypy: disable-error-code="import-not-found"
 import asyncio
 
 from litellm.proxy.db.create_views import create_missing_views
