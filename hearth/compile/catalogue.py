@@ -53,7 +53,6 @@ class CatalogueRow:
     output_micros_per_million_tokens: int
     """Price of a million completion tokens in micro-units: that of the dearest deployment."""
 
-
     def document(self) -> dict[str, Any]:
         """Return the row as JSON has it: names in camelCase, as in the claim."""
         return {to_camel(name): value for name, value in asdict(self).items()}
