@@ -1,0 +1,54 @@
+"""The typed client against real LiteLLM on loopback."""
+
+import secrets
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from hearth.gatewayapi.client import GatewayClient
+from hearth.gatewayapi.management_api import ManagementApi
+from tests.support.gateway_contract import GatewayContract, Replica, wanted_key, wanted_team
+from tests.support.litellm import LiteLLM, missing
+
+pytestmark = [
+    pytest.mark.wire,
+    pytest.mark.skipif(missing() is not None, reason=str(missing())),
+]
+
+
+@pytest.fixture(scope="module")
+def litellm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiteLLM]:
+    with LiteLLM(tmp_path_factory.mktemp("litellm")) as started:
+        yield started
+
+
+@pytest.fixture
+def replicas(litellm: LiteLLM) -> Iterator[list[Replica]]:
+    apis = [
+        ManagementApi("the gateway on loopback", "Start it.", litellm.master_key, base_url=url)
+        for url in litellm.replicas
+    ]
+    clients = [httpx.Client(base_url=url, timeout=60) for url in litellm.replicas]
+    yield [Replica(GatewayClient(api), http) for api, http in zip(apis, clients, strict=True)]
+    for api in apis:
+        api.__exit__()
+    for client in clients:
+        client.close()
+
+
+class TestOnLoopback(GatewayContract):
+    def test_all_pages_of_a_long_list_are_read(self, one: GatewayClient) -> None:
+        team = wanted_team(f"t{secrets.token_hex(4)}", "fast")
+        one.create_team(team)
+        keys = [wanted_key(team, "fast", app=f"app{number}") for number in range(102)]
+        for key in keys:
+            one._api.call(
+                "register",
+                "POST",
+                "/key/generate",
+                body={"key": key.value, "key_alias": key.alias, "team_id": key.team_id, "models": ["fast"]},
+                repeatable=False,
+            )
+        assert {key.token for key in one.keys_of_team(team.team_id)} == {key.token for key in keys}
+        one._api.call("delete", "POST", "/team/delete", body={"team_ids": [team.team_id]}, repeatable=False)
