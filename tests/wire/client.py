@@ -1,5 +1,6 @@
 """Raw HTTP clients: every byte is the test's own."""
 
+import contextlib
 import http.client
 import json
 import socket
@@ -49,10 +50,8 @@ class Server:
     def send(self, data: bytes, timeout: float = 20) -> Answer:
         """Send bytes that begin with a request on a connection of their own, and read one answer."""
         with self.connect(timeout) as connection:
-            try:
+            with contextlib.suppress(OSError):  # refused before the end of the body: the answer is there to be read
                 connection.sendall(data)
-            except OSError:
-                pass  # refused before the end of the body: the answer is there to be read
             return read_answer(connection, data.split(b" ", 1)[0].decode("latin-1"))
 
     def request(

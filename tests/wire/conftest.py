@@ -1,4 +1,4 @@
-"""The wire tests run in a network namespace of their own: nothing leaves the machine, and every port is free."""
+"""Tests of the proxies run in a network namespace of their own: nothing leaves it, and every port is free."""
 
 import os
 import shutil
@@ -23,16 +23,7 @@ ADDRESSES = (
 """Addresses of the namespace's loopback device: in the zone, outside it, metadata, public, and IPv6."""
 
 
-@pytest.fixture(scope="session")
-def haproxy_binary() -> str:
-    """The HAProxy under test: HEARTH_HAPROXY, else the one on PATH."""
-    found = os.environ.get("HEARTH_HAPROXY") or shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
-    if not found:
-        pytest.skip("no haproxy on this machine: install the package, or name one in HEARTH_HAPROXY")
-    return found
-
-
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def network() -> Iterator[None]:
     """A network namespace for the module's tests; the thread returns to its own afterwards."""
     if shutil.which("ip") is None:
@@ -53,6 +44,15 @@ def network() -> Iterator[None]:
             os.setns(own, os.CLONE_NEWNET)
     finally:
         os.close(own)
+
+
+@pytest.fixture(scope="module")
+def haproxy_binary(network: None) -> str:
+    """The HAProxy under test, HEARTH_HAPROXY or the one on PATH, for a module with a network of its own."""
+    found = os.environ.get("HEARTH_HAPROXY") or shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
+    if not found:
+        pytest.skip("no haproxy on this machine: install the package, or name one in HEARTH_HAPROXY")
+    return found
 
 
 @pytest.fixture(scope="module")

@@ -92,7 +92,6 @@ class CountingUpstream:
         self._lock = threading.Lock()
         self._connections: list[Connection] = []
         self._active = 0
-        self.most_active = 0
         self._context: ssl.SSLContext | None = None
         if tls is not None:
             self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -119,8 +118,7 @@ class CountingUpstream:
         """Forget what has arrived, and answer plainly again."""
         with self._lock:
             self._connections = []
-            self.most_active = 0
-        self.behaviour = answer_ok
+            self.behaviour = answer_ok
         self.healthy = True
 
     @property
@@ -174,7 +172,6 @@ class CountingUpstream:
             return
         with self._lock:
             self._active += 1
-            self.most_active = max(self.most_active, self._active)
         try:
             self.behaviour(connection, request)
         finally:
@@ -225,11 +222,20 @@ class Gate:
 
     def __init__(self) -> None:
         self._open = threading.Event()
+        self._lock = threading.Lock()
+        self._held = 0
+        self.most_held = 0
 
     def open(self) -> None:
         self._open.set()
 
     def __call__(self, connection: Connection, request: Request) -> None:
-        if not self._open.wait(30):
+        with self._lock:
+            self._held += 1
+            self.most_held = max(self.most_held, self._held)
+        opened = self._open.wait(30)
+        with self._lock:
+            self._held -= 1  # before the answer, upon which the proxy sends the next request
+        if not opened:
             raise TimeoutError("the test never opened the gate")
         answer_ok(connection, request)

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 
 
 class DnsStub:
-    """UDP name server on a loopback address. `names` maps a name to its addresses, or to a function that returns them."""
+    """UDP name server on loopback. `names` maps a name to its addresses, or to a function that returns them."""
 
     def __init__(self, port: int = 5399) -> None:
         self.names: dict[str, list[str] | Callable[[], list[str]]] = {}

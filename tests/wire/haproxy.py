@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.wire.client import wait_for
+
 
 class Haproxy:
     """HAProxy with the given configuration files, in the foreground, its log in a file.
@@ -68,9 +70,21 @@ class Haproxy:
                         raise
                     time.sleep(0.02)
 
-    def reload(self) -> None:
-        """Ask the master for a reload."""
-        self._process.send_signal(signal.SIGUSR2)
+    def reload(self) -> bool:
+        """Ask the master for a reload, wait until it has happened, and return whether the new files were good."""
+        assert wait_for(lambda: self._loads() > 0)
+        before = self._loads()
+        for _ in range(10):
+            # The master loses a signal that arrives right after a load, so it is asked again.
+            self._process.send_signal(signal.SIGUSR2)
+            if wait_for(lambda: self._loads() > before, 2):
+                break
+        else:
+            raise TimeoutError(self.text())
+        return self.text().rindex("Loading success") > self.text().rfind("Loading failure")
+
+    def _loads(self) -> int:
+        return self.text().count("Loading success") + self.text().count("Loading failure")
 
     def drain(self) -> None:
         """Ask for a soft stop: finish what runs, accept nothing new."""

@@ -39,7 +39,9 @@ def _fresh(bench: Bench) -> None:
 
 def declared(bench: Bench, length: str) -> Answer:
     """Send only a head that declares a length."""
-    return bench.server.send(head("POST", CHAT, {**CREDENTIAL, "Content-Length": length, "Content-Type": "application/json"}))
+    return bench.server.send(
+        head("POST", CHAT, {**CREDENTIAL, "Content-Length": length, "Content-Type": "application/json"})
+    )
 
 
 def test_a_body_of_the_limit_passes_and_one_byte_more_does_not(bench: Bench) -> None:

@@ -37,9 +37,7 @@ def ask(bench: Bench, headers: dict[str, str]) -> Answer:
     return bench.server.request("POST", CHAT, b"{}", headers)
 
 
-@pytest.mark.parametrize(
-    "value", [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"BEARER {TOKEN}", f"Bearer {OTHER_TOKEN}"]
-)
+@pytest.mark.parametrize("value", [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"BEARER {TOKEN}", f"Bearer {OTHER_TOKEN}"])
 def test_every_known_token_opens_the_door(bench: Bench, value: str) -> None:
     assert ask(bench, {"Authorization": value}).status == 200
     assert bench.upstream.requests[0].header("authorization") == f"Bearer {RUNTIME_KEY}"

@@ -105,7 +105,17 @@ def test_another_target_is_not_found_and_opens_no_connection(bench: Bench, targe
 
 
 @pytest.mark.parametrize(
-    "target", [f"{CHAT}#fragment", f"{CHAT}\x0b", f"{CHAT} extra", "*", "\\v1\\chat\\completions", "v1/chat/completions", "http://", "http:///v1"]
+    "target",
+    [
+        f"{CHAT}#fragment",
+        f"{CHAT}\x0b",
+        f"{CHAT} extra",
+        "*",
+        "\\v1\\chat\\completions",
+        "v1/chat/completions",
+        "http://",
+        "http:///v1",
+    ],
 )
 def test_a_target_that_is_no_target_is_refused(bench: Bench, target: str) -> None:
     assert bench.server.request("POST", target, b"{}", CREDENTIAL).status in (400, 404)
