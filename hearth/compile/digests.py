@@ -141,7 +141,7 @@ def capacity_digest(capacity: RuntimeCapacity | None) -> str:
 
 
 def deployment_document(claim: Claim, deployment_id: str, sidecar_config_sha256: str | None) -> dict[str, Any]:
-    """Return what a deployment revision covers: all of S4-17, and which model files answer.
+    """Return what a deployment revision covers: all of S4-17, and what decides how the model answers.
 
     Prices, aliases, lanes and concurrency are not in it: they change nothing that was measured.
     """
@@ -156,7 +156,13 @@ def deployment_document(claim: Claim, deployment_id: str, sidecar_config_sha256:
         "credentialRef": None if isinstance(auth, NoAuth) else auth.credential_ref,
         "model": deployment.model,
         "embeddingSpace": deployment.embedding_space,
-        "modelDigests": sorted(model.digest for model in endpoint.runtime.models) if endpoint.runtime else None,
+        "runtime": {
+            "engine": endpoint.runtime.engine,
+            "chatTemplate": endpoint.runtime.chat_template,
+            "modelDigests": sorted(model.digest for model in endpoint.runtime.models),
+        }
+        if endpoint.runtime
+        else None,
         "sidecar": {"profileVersion": endpoint.sidecar.profile_version, "configSha256": sidecar_config_sha256}
         if endpoint.sidecar
         else None,
