@@ -133,6 +133,8 @@ def parse_network(text: str) -> IPNetwork | str:
     """Return a range, or why the text is none."""
     if "/" not in text:
         return "has no prefix length"
+    if "%" in text:
+        return "is not an address range"
     try:
         network = ip_network(text, strict=True)
     except ValueError:

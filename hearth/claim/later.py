@@ -47,7 +47,7 @@ class Accelerator(Shape):
     """How a node pool offers its GPUs."""
 
     device_plugin: DevicePlugin
-    """GPUs through a device plugin."""
+    """The extended resource of a device plugin."""
 
 
 class PoolLimits(Shape):

@@ -24,7 +24,8 @@ KEYS: Final = tuple(field.alias or name for name, field in Claim.model_fields.it
 _STACK_FILE_KEYS: Final = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environment")
 _STACK_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
 _STACK_FILE = re.compile(r"Pulumi\.(.+)\.ya?ml\Z")
-_KEY = re.compile(r"[A-Za-z][A-Za-z0-9.:_-]{0,63}\Z")
+# A key is only shown when it can hardly be a secret that somebody put in the wrong place.
+_KEY = re.compile(r"(hearth:)?[A-Za-z]{1,32}(\.[A-Za-z]{1,32})*\Z")
 
 
 @dataclass(frozen=True)
@@ -104,29 +105,50 @@ def _key_problem(key: str, place: str) -> Problem:
     return Problem(shown, "is not a configuration key of Hearth", remedy, place)
 
 
-def _claim_part(document: Document, name: str) -> tuple[dict[str, Any], dict[Place, tuple[int, int]], list[Notice]]:
-    """Return the claim's values out of a stack file, their places, and notices.
+@dataclass(frozen=True)
+class _StackFile:
+    """What a stack file says, apart from what the claim means."""
+
+    config: Mapping[str, Any]
+    """Values by configuration key."""
+    places: Mapping[Place, tuple[int, int]]
+    """Line and column of each value below `config`."""
+    unread: tuple[tuple[Place, Problem], ...]
+    """Values below `config` that could not be read."""
+    problems: tuple[Problem, ...]
+    """What is wrong beside `config`."""
+    notices: tuple[Notice, ...]
+    """What to know about the file."""
+
+
+def _parse_stack_file(document: Document, name: str) -> _StackFile:
+    """Return what a stack file says.
 
     Raises:
-        ClaimError: the file is not a stack file at all.
+        ClaimError: it is not a stack file at all.
     """
     root = document.value
     if not isinstance(root, dict) or not isinstance(root.get("config"), dict):
         what = "is empty" if root is None else "is not a stack file: a mapping with a mapping `config`"
         raise ClaimError([Problem(name, what, "Begin with `config:` and put hearth:llm and the other keys below it")])
-    notices = []
+    problems = []
     for key in root:
         if key not in _STACK_FILE_KEYS:
-            guess = nearest(key, _STACK_FILE_KEYS) if _KEY.match(key) else None
-            remedy = f"Did you mean {guess}?" if guess else "The claim stands below `config:`"
             shown = key if _KEY.match(key) else "a key that is not shown"
-            document.problems.append(((key,), Problem(shown, "is not a key of a stack file", remedy)))
+            guess = nearest(shown, _STACK_FILE_KEYS)
+            remedy = f"Did you mean {guess}?" if guess else "The claim stands below `config:`"
+            line, column = document.places[(key,)]
+            problems.append(Problem(shown, "is not a key of a stack file", remedy, f"{name}:{line}:{column}"))
+    twice = [(path, problem) for path, problem in document.problems if path == ("config",)]
+    problems += [Problem("config", problem.message, problem.remedy, problem.location) for _, problem in twice]
+    notices = []
     if "environment" in root:
         notices.append(
             Notice("environment", "Pulumi alone reads this; what it sets under hearth: is not checked in this file")
         )
-    places = {path[1:]: place for path, place in document.places.items() if path[:1] == ("config",) and len(path) > 1}
-    return root["config"], places, notices
+    below = {path[1:]: place for path, place in document.places.items() if path[:1] == ("config",) and len(path) > 1}
+    unread = [(path[1:], item) for path, item in document.problems if path[:1] == ("config",) and len(path) > 1]
+    return _StackFile(root["config"], below, tuple(unread), tuple(problems), tuple(notices))
 
 
 def load_claim_file(path: Path, *, resolver: Resolver | None = None, deployed: Claim | None = None) -> LoadedClaim:
@@ -145,19 +167,19 @@ def load_claim_file(path: Path, *, resolver: Resolver | None = None, deployed: C
     base = project_folder(whole.parent)
     inside = whole.relative_to(base).as_posix()
     name = inside if inside.isprintable() else "the stack file"
-    document = read_yaml(_read(path, name), name)
-    config, places, notices = _claim_part(document, name)
+    read = _parse_stack_file(read_yaml(_read(path, name), name), name)
     match = _STACK_FILE.match(path.name)
     return _load(
-        config,
+        read.config,
         base=base,
         stack=match[1] if match else path.stem,
         resolver=resolver,
         deployed=deployed,
         name=name,
-        places=places,
-        noted=[(where[1:] if where[:1] == ("config",) else where, problem) for where, problem in document.problems],
-        notices=notices,
+        places=read.places,
+        unread=read.unread,
+        beside=read.problems,
+        notices=read.notices,
     )
 
 
@@ -181,7 +203,7 @@ def load_claim_values(
     Raises:
         ClaimError: the claim is refused; it lists everything that is wrong.
     """
-    noted: list[tuple[Place, Problem]] = []
+    unread: list[tuple[Place, Problem]] = []
     plain: dict[str, Any] = {}
     for key, value in values.items():
         plain[key] = value
@@ -189,21 +211,9 @@ def load_claim_values(
             try:
                 plain[key] = read_json(value)
             except ValueError:
-                problem = Problem(
-                    key, "is not JSON of text, whole numbers, lists and mappings", "Write it in the stack file"
-                )
-                noted.append(((key,), problem))
-    return _load(
-        plain,
-        base=base,
-        stack=stack,
-        resolver=resolver,
-        deployed=deployed,
-        name="",
-        places={},
-        noted=noted,
-        notices=[],
-    )
+                message = "is not JSON of text, whole numbers, lists and mappings"
+                unread.append(((key,), Problem("", message, "Write it in the stack file")))
+    return _load(plain, base=base, stack=stack, resolver=resolver, deployed=deployed, unread=tuple(unread))
 
 
 def _load(
@@ -213,35 +223,33 @@ def _load(
     stack: str,
     resolver: Resolver | None,
     deployed: Claim | None,
-    name: str,
-    places: Mapping[Place, tuple[int, int]],
-    noted: list[tuple[Place, Problem]],
-    notices: list[Notice],
+    name: str = "",
+    places: Mapping[Place, tuple[int, int]] | None = None,
+    unread: tuple[tuple[Place, Problem], ...] = (),
+    beside: tuple[Problem, ...] = (),
+    notices: tuple[Notice, ...] = (),
 ) -> LoadedClaim:
     """Check the configuration of a stack, and give every problem its place in the file."""
 
     def location(path: Place) -> str:
-        while path and path not in places:
+        while path and path not in (places or {}):
             path = path[:-1]
-        return f"{name}:{places[path][0]}:{places[path][1]}" if path in places else ""
+        place = (places or {}).get(path)
+        return f"{name}:{place[0]}:{place[1]}" if place else ""
 
-    problems: list[Problem] = []
+    problems: list[Problem] = [*beside]
     values: dict[str, Any] = {}
     for key, value in config.items():
         if key.startswith(PREFIX) and key.removeprefix(PREFIX) in KEYS:
             values[key.removeprefix(PREFIX)] = value
         elif ":" not in key or key.startswith(PREFIX):
             problems.append(_key_problem(key, location((key,))))
-    read = [(_claim_path(path), problem) for path, problem in noted]
-    ignored = {key for key in config if not key.startswith(PREFIX)}
+    own = [(_claim_path(path), problem) for path, problem in unread if str(path[0]).removeprefix(PREFIX) in values]
     checked = check_values(
-        values, base=base, resolver=resolver, deployed=deployed, unread=frozenset(path for path, _ in read)
+        values, base=base, resolver=resolver, deployed=deployed, unread=frozenset(path for path, _ in own)
     )
-    for path, problem in read:
-        if path and path[0] in ignored:
-            continue
-        shown = problem.path or render_path(path)
-        problems.append(Problem(shown, problem.message, problem.remedy, problem.location or location(path)))
+    for path, problem in own:
+        problems.append(Problem(render_path(path), problem.message, problem.remedy, problem.location))
     for path, problem in checked.problems:
         where = location((PREFIX + str(path[0]), *path[1:])) if path else ""
         problems.append(Problem(problem.path, problem.message, problem.remedy, where))
@@ -252,7 +260,7 @@ def _load(
 
 def _claim_path(path: Place) -> Place:
     """Return a path below `config` as a path in the claim: `hearth:llm` becomes `llm`."""
-    return (str(path[0]).removeprefix(PREFIX), *path[1:]) if path else path
+    return (str(path[0]).removeprefix(PREFIX), *path[1:])
 
 
 def _order(problem: Problem) -> tuple[int, int, str, str]:

@@ -1,11 +1,15 @@
 """What a refused claim says: every problem at once, each with its place, what is wrong and what to do."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 SHOWN: Final = 200
 """Most problems that the text of an error shows; `ClaimError.problems` has all of them."""
+
+PUBLIC_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9._:/-]{0,126}[a-z0-9])?\Z")
+"""What a declared name looks like; anything else may be a secret in the wrong place and is not shown."""
 
 
 @dataclass(frozen=True, order=True)
@@ -58,8 +62,8 @@ class ClaimError(Exception):
 
 
 def listed(names: Iterable[str], *, none: str = "none is declared") -> str:
-    """Return declared names for a message: sorted, at most twelve of them."""
-    ordered: Sequence[str] = sorted(names)
+    """Return declared names for a message: sorted, at most twelve of them, and none that is not well-formed."""
+    ordered: Sequence[str] = sorted(name for name in names if PUBLIC_NAME.match(name))
     if not ordered:
         return none
     return ", ".join(ordered[:12]) + (", …" if len(ordered) > 12 else "")

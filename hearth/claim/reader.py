@@ -153,7 +153,7 @@ class _Reader:
                 raise _refuse(self.name, "has a key of more than 512 characters", "Write a shorter name", mark)
             value = self.node(next(events), events, (*path, key))
             if key in found:
-                self.problem(path, mark, "has the same key twice", "Keep one of the two")
+                self.problem((*path, key), mark, "is there twice", "Keep one of the two")
                 continue
             found[key] = value
             self.document.places[(*path, key)] = (mark.line + 1, mark.column + 1)

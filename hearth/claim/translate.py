@@ -9,12 +9,11 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from hearth.claim.base import MEANINGS
-from hearth.claim.problems import Problem, listed
+from hearth.claim.problems import PUBLIC_NAME, Problem
 from hearth.claim.reader import Path
 
 _PLAIN_KEY = re.compile(r"[A-Za-z][A-Za-z0-9]{0,39}\Z")
 _DECLARED_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
-_PUBLIC_NAME = re.compile(r"[a-z0-9]([a-z0-9._:/-]{0,126}[a-z0-9])?\Z")
 _REQUIREMENTS = re.compile(r" \([CSU][0-9]*-[^)]*\)")
 _FIELD_NAME = re.compile(r"[A-Za-z]{1,32}\Z")
 
@@ -35,7 +34,7 @@ def render_path(path: Iterable[str | int]) -> str:
             text = f"hearth:{part}"
         elif _PLAIN_KEY.match(part) or (_DECLARED_NAME.match(part) and len(part) <= 40):
             text += f".{part}"
-        elif _PUBLIC_NAME.match(part):
+        elif PUBLIC_NAME.match(part):
             text += f'["{part}"]'
         else:
             text += "[a name that is not shown]"
@@ -228,6 +227,3 @@ def translate(root: type[BaseModel], values: Any, errors: Iterable[Mapping[str, 
             message, remedy = _explain(error, kinds, value)
         found.append((path, Problem(render_path(path), message, remedy)))
     return found
-
-
-__all__ = ["listed", "nearest", "render_path", "translate"]

@@ -6,6 +6,7 @@ from typing import Final
 
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.names import NAMESPACE, public_instance_name, tenant_namespace
+from hearth.claim.problems import PUBLIC_NAME
 from hearth.claim.reader import Path as Place
 from hearth.claim.translate import render_path
 
@@ -31,7 +32,6 @@ RESERVED_HOST_LABEL: Final = "llm"
 
 # Words that the gateway reads as sets of models when a key or a team names them.
 _GATEWAY_WORDS: Final = frozenset({"all-proxy-models", "all-team-models", "no-default-models", "default"})
-_ALIAS = re.compile(r"[a-z0-9]([a-z0-9._:/-]{0,126}[a-z0-9])?\Z")
 _SYSTEM_NAMESPACE = re.compile(r"default\Z|kube-|system-")
 
 
@@ -66,7 +66,7 @@ def alias_names(draft: Draft) -> Iterator[Finding]:
             yield Finding(
                 place, f"begins with {prefix}/, which is reserved for models of the mesh", "Choose another name"
             )
-        elif not _ALIAS.match(alias) or "//" in alias:
+        elif not PUBLIC_NAME.match(alias) or "//" in alias:
             yield Finding(
                 place,
                 "is not a public model name",

@@ -1,0 +1,50 @@
+"""What an accepted claim says to its operator."""
+
+import pytest
+
+from tests.unit.claim.examples import Change, claim, drop, load, put
+
+ALWAYS = 4
+CASES: list[tuple[str, list[Change], str]] = [
+    (
+        "S4-11 plaintext",
+        [],
+        "hearth:endpoints.plain: is reached in plaintext: prompts, knowledge, vectors and answers are not encrypted on "
+        "the way (S4-11).",
+    ),
+    (
+        "S1-7 vendors",
+        [],
+        "hearth:policy.vendor: permits that prompts and answers leave this organisation and reach a vendor: "
+        "info-maniak, mistral, vendor (S1-7).",
+    ),
+    ("S3-83 unread instances", [], "hearth:llm.instances: are not read while gpuAcceleration is false (S3-83)."),
+    (
+        "S4-98 evidence off",
+        [put("policy/evidence", "off")],
+        'hearth:policy.evidence: is "off", so that private endpoints carry traffic without a signed measurement of '
+        "them (S4-98).",
+    ),
+    (
+        "C-1 open egress",
+        [put("policy/egress", "none")],
+        "hearth:policy.egress: is none, so that no NetworkPolicy closes the gateway's egress (C-1).",
+    ),
+    (
+        "S3-2 no gateway",
+        [put("llm/enabled", False)],
+        "hearth:llm.enabled: is false, so that no gateway is made and no model is offered (S3-2).",
+    ),
+    (
+        "a deployment behind no alias",
+        [drop("aliases/embed")],
+        "hearth:deployments.nomic: is behind no alias, so that no client can ask for it.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "expected"), CASES, ids=[case[0] for case in CASES])
+def test_notice(name: str, changes: list[Change], expected: str) -> None:
+    found = [str(notice) for notice in load(claim(*changes)).warnings]
+    assert expected in found
+    assert len(found) == ALWAYS + bool(changes)
