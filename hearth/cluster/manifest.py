@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pulumi
 
+from hearth.cluster.rollout import ROLLED_OUT, Rollout
 from hearth.versions import versions
 
 SKIP_AWAIT: Final = {"pulumi.com/skipAwait": "true"}
@@ -112,12 +113,18 @@ def deploy_all(
     *,
     parent: pulumi.Resource,
     depends_on: Sequence[pulumi.Resource] = (),
-) -> list[Manifest]:
-    """Declare several objects; workloads come after the configuration that stands beside them."""
+) -> list[pulumi.Resource]:
+    """Declare several objects; workloads come after the configuration that stands beside them.
+
+    What depends on the returned resources comes after the workloads have rolled out.
+    """
     workloads = {"Deployment", "StatefulSet", "Job"}
     ordered = list(manifests)
     first = [deploy(m, parent=parent, depends_on=depends_on) for m in ordered if m["kind"] not in workloads]
-    last = [
-        deploy(m, parent=parent, depends_on=[*depends_on, *first]) for m in ordered if m["kind"] in workloads
+    last = [deploy(m, parent=parent, depends_on=[*depends_on, *first]) for m in ordered if m["kind"] in workloads]
+    rollouts = [
+        Rollout(logical_name(m), m, opts=pulumi.ResourceOptions(parent=parent, depends_on=[workload]))
+        for m, workload in zip((m for m in ordered if m["kind"] in workloads), last, strict=True)
+        if m["kind"] in ROLLED_OUT
     ]
-    return [*first, *last]
+    return [*first, *last, *rollouts]

@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 
 from hearth.claim.claim import Claim
-from hearth.cluster.manifest import Manifest, deploy, deploy_all
+from hearth.cluster.manifest import deploy, deploy_all
 from hearth.cluster.system_secrets import SystemSecrets
 from hearth.cluster.tenants import Tenants
 from hearth.compile.artefacts import Artefacts
@@ -26,7 +26,7 @@ class Group(pulumi.ComponentResource):
         depends_on: Sequence[pulumi.Resource] = (),
     ) -> None:
         super().__init__("hearth:index:Group", name, {}, pulumi.ResourceOptions(parent=parent))
-        self.objects: list[Manifest] = deploy_all(manifests, parent=self, depends_on=depends_on)
+        self.objects = deploy_all(manifests, parent=self, depends_on=depends_on)
         self.register_outputs({})
 
 
@@ -77,13 +77,4 @@ class Platform(pulumi.ComponentResource):
             depends_on=[*ready, *cache.objects, *migrations.objects, *runtimes.objects],
         )
         Group("mock", found["mock"], parent=inside, depends_on=ready)
-        Tenants(
-            stack,
-            claim,
-            artefacts,
-            master_key=secrets.master_key,
-            parent=inside,
-            gateway=gateway.objects,
-        )
-
-
+        Tenants(stack, claim, artefacts, parent=inside, gateway=gateway.objects)

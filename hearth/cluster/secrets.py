@@ -26,6 +26,9 @@ RENEW_DAYS: Final = 60
 class _Made(ResourceProvider):
     """What a made value has in common: it never changes, and a change of what it is made from replaces it."""
 
+    # What is kept of a provider is the name of its class, and no secret.
+    serialize_as_secret_always = False
+
     inputs: ClassVar[tuple[str, ...]] = ()
 
     def diff(self, _id: str, _olds: dict[str, Any], _news: dict[str, Any]) -> DiffResult:
@@ -46,7 +49,7 @@ class _RandomProvider(_Made):
         return CreateResult(id_=secrets.token_hex(8), outs={**props, "value": value})
 
 
-class RandomSecret(Resource):
+class RandomSecret(Resource, module="hearth", name="RandomSecret"):
     """32 random bytes as hexadecimal digits, after a prefix."""
 
     value: pulumi.Output[str]
@@ -130,7 +133,7 @@ class _AuthorityProvider(_Made):
         return _made(certificate, key, props)
 
 
-class CertificateAuthority(Resource):
+class CertificateAuthority(Resource, module="hearth", name="CertificateAuthority"):
     """The CA of the endpoints in Hearth's own Pods. Its key is in Pulumi's state alone, encrypted (S4-57, S4-61)."""
 
     certificate: pulumi.Output[str]
@@ -164,16 +167,14 @@ class _CertificateProvider(_Made):
             _builder(props["host"], issuer.subject, key.public_key(), CERTIFICATE_DAYS)
             .add_extension(x509.SubjectAlternativeName([x509.DNSName(props["host"])]), critical=False)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()), critical=False
-            )
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()), critical=False)
             .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
             .sign(issuer_key, hashes.SHA256())
         )
         return _made(certificate, key, props)
 
 
-class Certificate(Resource):
+class Certificate(Resource, module="hearth", name="Certificate"):
     """A server certificate of an endpoint in a Pod. `pulumi up` renews it when it has `RENEW_DAYS` left."""
 
     certificate: pulumi.Output[str]

@@ -23,8 +23,6 @@ class SystemSecrets(pulumi.ComponentResource):
     """Names for the manifests that refer to them."""
     manifests: list[tuple[str, dict[str, Any]]]
     """The objects, each with its name for Pulumi, which has no digest."""
-    master_key: pulumi.Output[str]
-    """LiteLLM's master key."""
 
     def __init__(self, claim: Claim, *, parent: pulumi.Resource) -> None:
         super().__init__("hearth:index:Secrets", "secrets", {}, pulumi.ResourceOptions(parent=parent))
@@ -32,7 +30,7 @@ class SystemSecrets(pulumi.ComponentResource):
         random = self._random
         # LiteLLM's own data is unreadable without the salt, so nobody deletes it by mistake.
         salt = self._random("salt-key", prefix="sk-", protect=True)
-        self.master_key = random("master-key", prefix="sk-")
+        master_key = random("master-key", prefix="sk-")
         owner, gateway, cache = random("database-owner"), random("database-gateway"), random("cache-password")
         if isinstance(claim.llm.database, ExternalDatabase):
             owner, gateway = self._supplied(claim.llm.database)
@@ -52,7 +50,7 @@ class SystemSecrets(pulumi.ComponentResource):
                 GATEWAY,
                 GATEWAY,
                 partial(credentials.gateway_contents, claim),
-                master_key=self.master_key,
+                master_key=master_key,
                 salt_key=salt,
                 gateway_password=gateway,
                 cache_password=cache,

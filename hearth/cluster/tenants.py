@@ -1,4 +1,7 @@
-"""Tenants: a closed namespace each, one team at the gateway, one key and one Secret for each declaring application."""
+"""Tenants: a closed namespace each, one team at the gateway, one key and one Secret for each declaring application.
+
+A Secret is written after its key is registered and removed before the key is, because it depends on it (U-1).
+"""
 
 from collections.abc import Sequence
 
@@ -6,12 +9,110 @@ import pulumi
 
 from hearth.claim.claim import Claim
 from hearth.cluster.manifest import deploy_all
+from hearth.cluster.secrets import RandomSecret
 from hearth.compile.artefacts import Artefacts
+from hearth.compile.litellm import PERSON_BUDGET
 from hearth.compile.manifests.groups import tenant
+from hearth.compile.manifests.tenants import credentials_secret_manifest
+from hearth.gatewayapi.app_key import AppKey
+from hearth.gatewayapi.credentials_secret import CredentialsSecret
+from hearth.gatewayapi.person_budget import PersonBudget
+from hearth.gatewayapi.team import Team
+
+
+class PersonLimit(pulumi.ComponentResource):
+    """The budget that every person is held to, where the claim has one (S3-54)."""
+
+    def __init__(self, claim: Claim, *, parent: pulumi.Resource, gateway: Sequence[pulumi.Resource]) -> None:
+        super().__init__("hearth:index:PersonLimit", "person-limit", {}, pulumi.ResourceOptions(parent=parent))
+        budget = claim.llm.person_budget
+        if budget is not None:
+            PersonBudget(
+                PERSON_BUDGET,
+                budget_id=PERSON_BUDGET,
+                max_budget=float(budget.max_spend),
+                budget_duration=budget.period,
+                rpm_limit=budget.requests_per_minute,
+                tpm_limit=budget.tokens_per_minute,
+                opts=pulumi.ResourceOptions(parent=self, depends_on=list(gateway)),
+            )
+        self.register_outputs({})
+
+
+def offered_models(claim: Claim, artefacts: Artefacts, name: str) -> list[str]:
+    """Return the public names that a tenant's keys may use: those it declares, of those that are offered now.
+
+    A name whose route is withheld stays away from the keys too, and comes back with the route.
+    """
+    offered = {str(model["model_name"]) for model in artefacts.litellm["model_list"]}
+    declared = claim.tenants[name].models
+    return sorted(offered if declared is None else offered & set(declared))
+
+
+class Tenant(pulumi.ComponentResource):
+    """One tenant (S3-45 … S3-51)."""
+
+    def __init__(
+        self,
+        stack: str,
+        claim: Claim,
+        artefacts: Artefacts,
+        name: str,
+        *,
+        parent: pulumi.Resource,
+        gateway: Sequence[pulumi.Resource],
+    ) -> None:
+        super().__init__("hearth:index:Tenant", name, {}, pulumi.ResourceOptions(parent=parent))
+        declared = claim.tenants[name]
+        objects = deploy_all(tenant(claim, name), parent=self)
+        models = offered_models(claim, artefacts, name)
+        limits = declared.limits
+        team = Team(
+            name,
+            stack=stack,
+            tenant=name,
+            models=models,
+            max_budget=float(limits.max_spend) if limits.max_spend else None,
+            budget_duration=limits.period,
+            rpm_limit=limits.requests_per_minute,
+            tpm_limit=limits.tokens_per_minute,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=list(gateway)),
+        )
+        for app in sorted(key for key, value in declared.apps.items() if value.llm):
+            self._application(stack, claim, name, app, team, models, objects)
+        self.register_outputs({})
+
+    def _application(
+        self,
+        stack: str,
+        claim: Claim,
+        name: str,
+        app: str,
+        team: Team,
+        models: Sequence[str],
+        objects: Sequence[pulumi.Resource],
+    ) -> None:
+        value = RandomSecret(f"{name}-{app}-key", prefix="sk-", opts=pulumi.ResourceOptions(parent=self)).value
+        key = AppKey(
+            f"{name}-{app}",
+            stack=stack,
+            tenant=name,
+            app=app,
+            team_id=team.team_id,
+            value=value,
+            models=models,
+            parallel_requests=claim.tenants[name].limits.parallel_requests,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        CredentialsSecret(
+            f"{name}-{app}",
+            credentials_secret_manifest(claim, name, app, value),
+            pulumi.ResourceOptions(parent=self, depends_on=[key, *objects]),
+        )
 
 
 class Tenants(pulumi.ComponentResource):
-    """Every tenant of the claim."""
+    """Every tenant of the claim, and what holds for every person."""
 
     def __init__(
         self,
@@ -19,11 +120,11 @@ class Tenants(pulumi.ComponentResource):
         claim: Claim,
         artefacts: Artefacts,
         *,
-        master_key: pulumi.Output[str],
         parent: pulumi.Resource,
         gateway: Sequence[pulumi.Resource],
     ) -> None:
         super().__init__("hearth:index:Tenants", "tenants", {}, pulumi.ResourceOptions(parent=parent))
+        PersonLimit(claim, parent=self, gateway=gateway)
         for name in sorted(claim.tenants):
-            deploy_all(tenant(claim, name), parent=self)
+            Tenant(stack, claim, artefacts, name, parent=self, gateway=gateway)
         self.register_outputs({})

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from hearth.compile.names import NAMESPACE
 from hearth.gatewayapi.errors import ClusterError, scrubbed
@@ -191,6 +191,15 @@ class KubernetesApi:
             lambda api, fixed: api.patch_namespaced_secret(
                 name, namespace, patch, _content_type="application/merge-patch+json", **fixed
             ),
+            absent=(404,),
+        )
+
+    def workload(self, kind: Literal["Deployment", "StatefulSet"], namespace: str, name: str) -> Object | None:
+        """Return a Deployment or a StatefulSet, or none when there is none of that name."""
+        read = {"Deployment": "read_namespaced_deployment", "StatefulSet": "read_namespaced_stateful_set"}[kind]
+        return self._apps(
+            f"read the {kind} {namespace}/{name}",
+            lambda api, fixed: getattr(api, read)(name, namespace, **fixed),
             absent=(404,),
         )
 
