@@ -4,6 +4,7 @@ Pure: nothing here looks a name up.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final, Literal
@@ -108,6 +109,28 @@ def classify(address: IPAddress) -> Verdict:
         if address.version == network.version and address in network:
             return Verdict(scope, reason)
     raise AssertionError("the table covers every address")
+
+
+def ranges(scope: Scope, version: Literal[4, 6]) -> tuple[IPNetwork, ...]:
+    """Return exactly the addresses of one scope and one IP version, as ranges in ascending order."""
+    decided: list[IPNetwork] = []
+    found: list[IPNetwork] = []
+    for network, of_scope, _ in _NETWORKS:
+        if network.version == version:
+            if of_scope == scope:
+                found += without(network, decided)
+            decided.append(network)
+    return tuple(sorted(found, key=lambda left: int(left.network_address)))
+
+
+def without(network: IPNetwork, others: Sequence[IPNetwork]) -> list[IPNetwork]:
+    """Return what is left of a range without others, in ascending order."""
+    overlapping = [other for other in others if inside(other, network) or inside(network, other)]
+    if not overlapping:
+        return [network]
+    if any(inside(network, other) for other in overlapping):
+        return []
+    return [left for half in network.subnets() for left in without(half, overlapping)]
 
 
 def contains(cidrs: tuple[str, ...], address: IPAddress) -> bool:

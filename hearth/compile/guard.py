@@ -14,7 +14,7 @@ from hearth.claim.claim import Claim
 from hearth.compile import proxy_refusals as refusals
 from hearth.compile.files import ConfigFiles
 from hearth.compile.front import FRONT_CONNECTIONS
-from hearth.compile.guard_ranges import Ranges, public_ranges, zone_ranges
+from hearth.compile.guard_ranges import Allowed, public_addresses, zone_addresses
 from hearth.compile.names import GUARD_PROBE_PORT
 from hearth.compile.operations import OPERATION_PATHS, endpoint_operations, provider_operations
 from hearth.compile.proxy_text import DRAIN_MARGIN_MS, render, template_text
@@ -53,19 +53,14 @@ class _Listener:
 
     upstream: Upstream
     paths: tuple[tuple[str, str], ...]
-    ipv4: Ranges
-    ipv6: Ranges
+    addresses: Allowed
     request_bytes: int
     response_bytes: int
     tls: str
 
     @property
-    def allowed(self) -> str:
+    def address_file(self) -> str:
         return "public" if self.upstream.mode == "public_tls" else self.upstream.name
-
-    @property
-    def denied(self) -> str:
-        return "not-public" if self.upstream.mode == "public_tls" else "never"
 
     @property
     def literal_address(self) -> bool:
@@ -141,12 +136,11 @@ def _listener(claim: Claim, upstream: Upstream, ca_directory: str) -> _Listener:
     endpoint = claim.endpoints[name] if kind == "endpoint" else None
     operations = endpoint_operations(claim, name) if endpoint else provider_operations(claim, name)
     sidecar = endpoint.sidecar if endpoint else None
-    ipv4, ipv6 = public_ranges() if upstream.mode == "public_tls" else zone_ranges(upstream.cidrs)
+    public = upstream.mode == "public_tls"
     return _Listener(
         upstream=upstream,
         paths=tuple((operation, upstream.path + OPERATION_PATHS[operation]) for operation in operations),
-        ipv4=ipv4,
-        ipv6=ipv6,
+        addresses=public_addresses() if public else zone_addresses(upstream.cidrs),
         request_bytes=sidecar.max_request_bytes if sidecar else DEFAULT_REQUEST_BYTES,
         response_bytes=sidecar.max_response_bytes if sidecar else DEFAULT_RESPONSE_BYTES,
         tls=_tls(upstream, ca_directory),
@@ -177,9 +171,8 @@ def compile_guard(
     listeners = tuple(_listener(claim, upstream, haproxy_ca_directory) for upstream in upstreams(claim))
     files = {"failures.map": FAILURES, "response_limit.lua": template_text("response_limit.lua")}
     for listener in listeners:
-        for family, ranges in (("ipv4", listener.ipv4), ("ipv6", listener.ipv6)):
-            files[f"{listener.allowed}.{family}"] = _lines(ranges.allowed)
-            files[f"{listener.denied}.{family}"] = _lines(ranges.denied)
+        files[f"{listener.address_file}.ipv4"] = _lines(listener.addresses.ipv4)
+        files[f"{listener.address_file}.ipv6"] = _lines(listener.addresses.ipv6)
     longest_ms = max((listener.upstream.request_timeout_ms for listener in listeners), default=0)
     files["guard.cfg"] = render(
         "guard.cfg.j2",

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Network
 from typing import Any, Final
 
+from hearth.claim.addresses import without
 from hearth.claim.claim import Claim
 from hearth.claim.llm import ExternalDatabase
-from hearth.compile.guard_ranges import zone_ranges
+from hearth.compile.guard_ranges import zone_addresses
 from hearth.compile.manifests.cache import CACHE_PORT
 from hearth.compile.manifests.common import Manifest, labels
 from hearth.compile.manifests.connection import POSTGRES_PORT
@@ -83,7 +84,7 @@ def _public(claim: Claim, port: int) -> Rule:
 
     The ranges are listed instead of excepted from 0.0.0.0/0, because a network plugin has been seen to ignore `except`.
     """
-    left = _without(IPv4Network("0.0.0.0/0"), [IPv4Network(cidr) for cidr in INTERNAL_IPV4])
+    left = without(IPv4Network("0.0.0.0/0"), [IPv4Network(cidr) for cidr in INTERNAL_IPV4])
     cidrs = [str(network) for network in left]
     if _has_ipv6(claim):
         cidrs.append(PUBLIC_IPV6)
@@ -94,16 +95,6 @@ def _has_ipv6(claim: Claim) -> bool:
     """Return whether the cluster has IPv6; a network plugin without it may refuse a policy that speaks of it."""
     ranges = claim.policy.cluster_cidrs
     return ranges is not None and any(":" in cidr for cidr in ranges.pods)
-
-
-def _without(network: IPv4Network, others: Sequence[IPv4Network]) -> list[IPv4Network]:
-    """Return what is left of a network without others, in ascending order."""
-    inside = [other for other in others if other.overlaps(network)]
-    if not inside:
-        return [network]
-    if any(other.prefixlen <= network.prefixlen for other in inside):
-        return []
-    return [left for half in network.subnets() for left in _without(half, inside)]
 
 
 def _policy(
@@ -185,8 +176,8 @@ def _gateway_egress(claim: Claim) -> list[Rule]:
         if upstream.mode == "public_tls":
             public.add(upstream.port)
         else:
-            ipv4, ipv6 = zone_ranges(upstream.cidrs)
-            cidrs = (*ipv4.allowed, *(ipv6.allowed if _has_ipv6(claim) else ()))
+            allowed = zone_addresses(upstream.cidrs)
+            cidrs = (*allowed.ipv4, *(allowed.ipv6 if _has_ipv6(claim) else ()))
             hosts.setdefault(upstream.port, set()).update(cidrs)
     rules += [_blocks(sorted(cidrs), port) for port, cidrs in sorted(hosts.items()) if cidrs]
     rules += [_public(claim, port) for port in sorted(public)]
