@@ -14,6 +14,7 @@ from hearth.claim.problems import ClaimError
 from hearth.claim.resolver import system_resolver
 from hearth.cluster.platform import Platform
 from hearth.compile.environment import compile_environment
+from hearth.gatewayapi.errors import GatewayError
 
 CLAIM_OUTPUT = "claim"
 """Stack output with the deployed claim."""
@@ -70,6 +71,8 @@ def run() -> None:
         Platform(pulumi.get_stack(), loaded.claim, environment.artefacts)
     except ClaimError as error:
         raise _refused(error) from None
+    except GatewayError as error:
+        raise pulumi.RunError(str(error)) from None
     for notice in environment.warnings:
         pulumi.log.warn(str(notice))
     # Encrypted, because it names the hosts of a private network, and because it would fill the screen.

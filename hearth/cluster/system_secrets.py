@@ -8,12 +8,47 @@ import pulumi
 
 from hearth.claim.claim import Claim
 from hearth.claim.llm import ExternalDatabase
+from hearth.claim.problems import ClaimError, Problem
 from hearth.cluster.secrets import Certificate, CertificateAuthority, RandomSecret
 from hearth.compile.manifests import credentials
 from hearth.compile.manifests.common import DIGEST_LENGTH, content_digest
-from hearth.compile.names import CACHE, DATABASE, GATEWAY, endpoint_host, endpoint_service, pod_endpoints
+from hearth.compile.names import (
+    CACHE,
+    DATABASE,
+    GATEWAY,
+    NAMESPACE,
+    credential_key,
+    endpoint_host,
+    endpoint_service,
+    pod_endpoints,
+)
+from hearth.gatewayapi.kube import Cluster, KubernetesApi, decoded
 
 Contents = dict[str, str]
+
+
+def supplied(kubernetes: KubernetesApi, database: ExternalDatabase) -> tuple[str, str]:
+    """Return the passwords of an external database's owner and of the gateway's role (S4-53).
+
+    Raises:
+        ClaimError: the operator has not supplied them; all that are missing are named at once.
+        ClusterError: the Kubernetes API cannot be used.
+    """
+    there = decoded(kubernetes.secret(NAMESPACE, credentials.EXTERNAL_CREDENTIALS) or {})
+    fields = {"ownerCredential": database.owner_credential, "gatewayCredential": database.gateway_credential}
+    missing = [
+        Problem(
+            f"hearth:llm.database.{field}",
+            f"{reference} is not in the Secret {NAMESPACE}/{credentials.EXTERNAL_CREDENTIALS}",
+            f"Put the password there: `hearth credentials set --endpoint {reference}` reads it from standard input",
+        )
+        for field, reference in fields.items()
+        if not there.get(credential_key(reference))
+    ]
+    if missing:
+        raise ClaimError(missing)
+    owner, gateway = (there[credential_key(reference)] for reference in fields.values())
+    return owner, gateway
 
 
 class SystemSecrets(pulumi.ComponentResource):
@@ -76,7 +111,10 @@ class SystemSecrets(pulumi.ComponentResource):
 
     def _supplied(self, database: ExternalDatabase) -> tuple[pulumi.Output[str], pulumi.Output[str]]:
         """Return the passwords of an external database's roles, out of the Secret that the operator writes."""
-        raise NotImplementedError
+        config = pulumi.Config("kubernetes")
+        kubernetes = KubernetesApi(Cluster.named(config.get("kubeconfig"), config.get("context")))
+        owner, gateway = supplied(kubernetes, database)
+        return pulumi.Output.secret(owner), pulumi.Output.secret(gateway)
 
     def _secret(
         self,

@@ -54,6 +54,11 @@ def provider_variable(api_key_property: str) -> str:
     return f"LLM_PROVIDER_KEY_{api_key_property}"
 
 
+def credential_key(reference: str) -> str:
+    """Return the key that a credential has in the operator's Secret: `<scope>.<name>` of `credential://<scope>/<name>`."""
+    return reference.removeprefix("credential://").replace("/", ".")
+
+
 def pod_endpoints(claim: Claim) -> tuple[str, ...]:
     """Return the ids of the endpoints whose runtime is placed in a Pod, sorted."""
     return tuple(

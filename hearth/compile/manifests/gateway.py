@@ -41,6 +41,7 @@ from hearth.compile.names import (
     LITELLM_PORT,
     NAMESPACE,
     ROLE_LABEL,
+    credential_key,
     endpoint_variable,
     pod_endpoints,
     provider_variable,
@@ -76,8 +77,8 @@ def _guard_environment(claim: Claim, names: SecretNames) -> list[dict[str, Any]]
         if endpoint_id in in_pods:
             variables.append(secret_variable(variable, names.endpoint_credentials, variable))
         else:
-            scope, name = auth.credential_ref.removeprefix("credential://").split("/")
-            variables.append(secret_variable(variable, EXTERNAL_CREDENTIALS, f"{scope}.{name}", optional=True))
+            key = credential_key(auth.credential_ref)
+            variables.append(secret_variable(variable, EXTERNAL_CREDENTIALS, key, optional=True))
     for provider in offered_providers(claim):
         key = provider.name.replace("-", "_") + "_api_key"
         variable = provider_variable(provider.api_key_property)
