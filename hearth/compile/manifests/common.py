@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from importlib import resources as package
 from typing import Any, Final
 
 from hearth.compile.images import ImageProfile
@@ -16,6 +17,11 @@ TEMPORARY: Final = "/tmp"  # noqa: S108 - an emptyDir of the Pod's own
 """Where programs may write: every root file system is read-only."""
 DIGEST_LENGTH: Final = 10
 """Hexadecimal digits of a content digest at the end of a name."""
+
+
+def text_file(name: str) -> str:
+    """Return a file that a container runs or reads, from the folder `files`."""
+    return (package.files("hearth.compile.manifests") / "files" / name).read_text(encoding="utf-8")
 
 
 def content_digest(content: object) -> str:

@@ -1,6 +1,5 @@
 """PostgreSQL on a volume of its own (S3-1). An external database needs nothing of this."""
 
-from importlib import resources as package
 from typing import Any, Final
 
 from hearth.claim.claim import Claim
@@ -24,6 +23,7 @@ from hearth.compile.manifests.common import (
     selector,
     service,
     service_account,
+    text_file,
 )
 from hearth.compile.manifests.connection import POSTGRES_PORT, max_connections
 from hearth.compile.manifests.credentials import SecretNames
@@ -38,11 +38,6 @@ DATA: Final = "/data/postgresql"
 _COMPONENT: Final = "database"
 _MEMORY_BASE_MIB: Final = 512
 _MEMORY_PER_CONNECTION_MIB: Final = 4
-
-
-def text_file(name: str) -> str:
-    """Return a file that a container runs or reads, from beside this module."""
-    return (package.files("hearth.compile.manifests") / "files" / name).read_text(encoding="utf-8")
 
 
 def _volume_claim(database: InClusterDatabase) -> Manifest:

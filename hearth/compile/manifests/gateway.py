@@ -223,7 +223,12 @@ def gateway(
                 "apiVersion": "policy/v1",
                 "kind": "PodDisruptionBudget",
                 "metadata": metadata(GATEWAY, _COMPONENT),
-                "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector(GATEWAY)}},
+                "spec": {
+                    "maxUnavailable": 1,
+                    # A Pod that does not serve anyway must not hold up the drain of its node.
+                    "unhealthyPodEvictionPolicy": "AlwaysAllow",
+                    "selector": {"matchLabels": selector(GATEWAY)},
+                },
             }
         )
     return made

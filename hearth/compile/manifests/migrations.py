@@ -20,10 +20,10 @@ from hearth.compile.manifests.common import (
     secret_variable,
     secret_volume,
     service_account,
+    text_file,
 )
 from hearth.compile.manifests.connection import DATABASE_CA, OWNER, database_address
 from hearth.compile.manifests.credentials import MIGRATIONS, SecretNames
-from hearth.compile.manifests.database import text_file
 from hearth.compile.manifests.trust import database_trust_volume
 from hearth.compile.names import ROLE_LABEL
 

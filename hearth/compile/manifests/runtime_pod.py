@@ -33,9 +33,9 @@ from hearth.compile.manifests.common import (
     service,
     service_account,
     tcp_socket,
+    text_file,
 )
 from hearth.compile.manifests.credentials import SecretNames
-from hearth.compile.manifests.database import text_file
 from hearth.compile.manifests.model import (
     MODELS,
     PodModel,

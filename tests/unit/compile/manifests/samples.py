@@ -1,7 +1,7 @@
 """Claims that the manifests are tested with: the four stacks of the project, and changes of them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,13 @@ def variants() -> dict[str, Claim]:
     return made
 
 
-def pod_templates(manifests: list[Manifest]) -> Iterator[tuple[str, dict[str, Any]]]:
+@cache
+def rendered(variant: str) -> tuple[Manifest, ...]:
+    """Everything of a variant, compiled once: nobody may change it."""
+    return tuple(everything(variants()[variant]))
+
+
+def pod_templates(manifests: Sequence[Manifest]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every Pod template, with the name of what makes its Pods."""
     for manifest in manifests:
         template = manifest.get("spec", {}).get("template")
@@ -104,7 +110,7 @@ def containers(template: dict[str, Any]) -> list[dict[str, Any]]:
     return [*template["spec"].get("initContainers", []), *template["spec"]["containers"]]
 
 
-def one(manifests: list[Manifest], kind: str, name: str | None = None) -> Manifest:
+def one(manifests: Sequence[Manifest], kind: str, name: str | None = None) -> Manifest:
     """The one object of a kind, whose name begins with `name`."""
     (found,) = [
         manifest

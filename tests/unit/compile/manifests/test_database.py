@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from hearth.claim.claim import Claim
-from hearth.compile.manifests.common import Manifest
-from hearth.compile.manifests.database import text_file
+from hearth.compile.manifests.common import Manifest, text_file
 from tests.unit.compile.manifests.samples import claim_of, container, containers, grouped, one, values, variants
 
 

@@ -137,7 +137,8 @@ def test_replicas_are_spread_and_protected_from_drains() -> None:
     spread = template()["spec"]["topologySpreadConstraints"]
     assert [entry["topologyKey"] for entry in spread] == ["topology.kubernetes.io/zone", "kubernetes.io/hostname"]
     assert all(entry["matchLabelKeys"] == ["pod-template-hash"] for entry in spread)
-    assert one(made(), "PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
+    budget = one(made(), "PodDisruptionBudget")["spec"]
+    assert (budget["maxUnavailable"], budget["unhealthyPodEvictionPolicy"]) == (1, "AlwaysAllow")
 
 
 def test_one_replica_has_no_budget_that_would_forbid_every_drain() -> None:

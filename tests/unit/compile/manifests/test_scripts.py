@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hearth.compile.manifests.database import text_file
+from hearth.compile.manifests.common import text_file
 
 CANARY = "c4n4ry-s3cret"
 
