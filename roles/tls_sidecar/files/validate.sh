@@ -6,7 +6,8 @@ unshare --mount --propagation private /bin/sh -eu -c '
   mount -t tmpfs -o mode=0755 tmpfs "$folder"
   mkdir "$folder/current"
   mount --bind /mnt "$folder/current"
-  exec setpriv --reuid hearth-sidecar --regid hearth-sidecar --clear-groups /usr/sbin/haproxy -c -q -f "$folder/current/sidecar.cfg"
+  cd /
+  exec setpriv --reuid hearth-sidecar --regid hearth-sidecar --clear-groups /usr/sbin/haproxy -c -f "$folder/current/sidecar.cfg"
 '
 cd "$staged"
 rm -f SHA256SUMS
