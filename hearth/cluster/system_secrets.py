@@ -66,9 +66,8 @@ class SystemSecrets(pulumi.ComponentResource):
         # LiteLLM's own data is unreadable without the salt, so nobody deletes it by mistake.
         salt = self._random("salt-key", prefix="sk-", protect=True)
         master_key = random("master-key", prefix="sk-")
-        owner, gateway, cache = random("database-owner"), random("database-gateway"), random("cache-password")
-        if isinstance(claim.llm.database, ExternalDatabase):
-            owner, gateway = self._supplied(claim.llm.database)
+        cache = random("cache-password")
+        owner, gateway = self._database_passwords(claim)
 
         secret = self._secret
         tokens = {name: random(f"endpoint-{name}-token") for name in pod_endpoints(claim)}
@@ -96,21 +95,18 @@ class SystemSecrets(pulumi.ComponentResource):
                 partial(credentials.migrations_contents, claim),
                 owner_password=owner,
             ),
-            endpoint_credentials=secret(
-                credentials.ENDPOINT_CREDENTIALS,
-                GATEWAY,
-                lambda **given: credentials.endpoint_credentials_contents(given),
-                **tokens,
-            ),
-            **self._endpoints(tokens),
+            **(self._endpoints(tokens) if tokens else {"endpoint_credentials": None, "in_cluster_trust": None}),
         )
         self.register_outputs({})
 
     def _random(self, name: str, *, prefix: str = "", protect: bool | None = None) -> pulumi.Output[str]:
         return RandomSecret(name, prefix=prefix, opts=pulumi.ResourceOptions(parent=self, protect=protect)).value
 
-    def _supplied(self, database: ExternalDatabase) -> tuple[pulumi.Output[str], pulumi.Output[str]]:
-        """Return the passwords of an external database's roles, out of the Secret that the operator writes."""
+    def _database_passwords(self, claim: Claim) -> tuple[pulumi.Output[str], pulumi.Output[str]]:
+        """Return the passwords of the owner and of the gateway's role: made here, or supplied by the operator."""
+        database = claim.llm.database
+        if not isinstance(database, ExternalDatabase):
+            return self._random("database-owner"), self._random("database-gateway")
         config = pulumi.Config("kubernetes")
         kubernetes = KubernetesApi(Cluster.named(config.get("kubeconfig"), config.get("context")))
         owner, gateway = supplied(kubernetes, database)
@@ -131,7 +127,7 @@ class SystemSecrets(pulumi.ComponentResource):
         return name
 
     def _endpoints(self, tokens: Mapping[str, pulumi.Output[str]]) -> dict[str, Any]:
-        """Declare what the endpoints in Pods need: a CA, a certificate and a runtime key each."""
+        """Declare what the endpoints in Pods need: a CA, a certificate and a runtime key each, and the guard's tokens."""
         here = pulumi.ResourceOptions(parent=self)
         authority = CertificateAuthority("in-cluster-ca", "Hearth in-cluster CA", opts=here)
         trust = authority.certificate.apply(
@@ -152,4 +148,10 @@ class SystemSecrets(pulumi.ComponentResource):
                 certificate=leaf.certificate,
                 private_key=leaf.private_key,
             )
-        return {"in_cluster_trust": trust, "endpoints": named}
+        presented = self._secret(
+            credentials.ENDPOINT_CREDENTIALS,
+            GATEWAY,
+            lambda **given: credentials.endpoint_credentials_contents(given),
+            **tokens,
+        )
+        return {"endpoint_credentials": presented, "in_cluster_trust": trust, "endpoints": named}

@@ -20,7 +20,7 @@ PRICE = {
 REQUEST_COST = 0.20
 
 
-def scripted_endpoint(protocol: str, runtime_id: str) -> dict[str, Any]:
+def scripted_endpoint(protocol: str) -> dict[str, Any]:
     return {
         "protocol": protocol,
         "baseUrl": f"https://{SCRIPTED_HOST}:8443/v1",
@@ -32,7 +32,7 @@ def scripted_endpoint(protocol: str, runtime_id: str) -> dict[str, Any]:
             "tls": {"trustBundle": "scripted-ca"},
         },
         "runtimeCapacity": {
-            "physicalRuntimeId": runtime_id,
+            "physicalRuntimeId": "scripted/upstream",
             "capacityDomainId": "scripted/cpu",
             "maxParallelRequests": 64,
             "maxQueuedRequests": 64,
@@ -112,9 +112,9 @@ def claim(bundle_file: str, bundle_sha256: str) -> dict[str, Any]:
                     "requestTimeoutMs": 300_000,
                 },
             },
-            "scripted": scripted_endpoint("openai_chat", "scripted/chat"),
-            "scripted-vectors": scripted_endpoint("openai_embeddings", "scripted/vectors"),
-            "scripted-responses": scripted_endpoint("openai_responses", "scripted/responses"),
+            "scripted": scripted_endpoint("openai_chat"),
+            "scripted-vectors": scripted_endpoint("openai_embeddings"),
+            "scripted-responses": scripted_endpoint("openai_responses"),
         },
         "deployments": {
             "gemma-local": {
