@@ -122,16 +122,16 @@ def _upstream_failed(config_directory: str) -> str:
     return json.dumps({"error": error}, separators=(",", ":"))
 
 
-def _tls(upstream: Upstream, ca_directory: str) -> str:
+def _tls(upstream: Upstream, ca_directory: str, public_ca: str) -> str:
     if upstream.mode == "private_plaintext":
         return ""
-    ca_file = PUBLIC_CA if upstream.trust_bundle is None else f"{ca_directory}/{upstream.trust_bundle}.pem"
+    ca_file = public_ca if upstream.trust_bundle is None else f"{ca_directory}/{upstream.trust_bundle}.pem"
     # RFC 6066 allows no address in SNI.
     sni = "" if _is_address(upstream.host) else f"sni str({upstream.host}) "
     return f" ssl verify required ca-file {ca_file} {sni}verifyhost {upstream.host} alpn http/1.1 no-ssl-reuse"
 
 
-def _listener(claim: Claim, upstream: Upstream, ca_directory: str) -> _Listener:
+def _listener(claim: Claim, upstream: Upstream, ca_directory: str, public_ca: str) -> _Listener:
     kind, _, name = upstream.name.partition("-")
     endpoint = claim.endpoints[name] if kind == "endpoint" else None
     operations = endpoint_operations(claim, name) if endpoint else provider_operations(claim, name)
@@ -143,7 +143,7 @@ def _listener(claim: Claim, upstream: Upstream, ca_directory: str) -> _Listener:
         addresses=public_addresses() if public else zone_addresses(upstream.cidrs),
         request_bytes=sidecar.max_request_bytes if sidecar else DEFAULT_REQUEST_BYTES,
         response_bytes=sidecar.max_response_bytes if sidecar else DEFAULT_RESPONSE_BYTES,
-        tls=_tls(upstream, ca_directory),
+        tls=_tls(upstream, ca_directory, public_ca),
     )
 
 
@@ -152,6 +152,7 @@ def compile_guard(
     *,
     config_directory: str = CONFIG_DIRECTORY,
     haproxy_ca_directory: str = CA_DIRECTORY,
+    public_ca: str = PUBLIC_CA,
     dns: DnsSettings | None = None,
     probe: str = f":{GUARD_PROBE_PORT}",
 ) -> ConfigFiles:
@@ -161,6 +162,7 @@ def compile_guard(
         claim: a claim that passed the rules.
         config_directory: folder that the files are mounted at.
         haproxy_ca_directory: folder with one `<bundle>.pem` for each trust bundle.
+        public_ca: file or folder with the public CAs.
         dns: where addresses are asked for; the Pod's own servers when absent.
         probe: where the health probe listens, as HAProxy's `bind` spells it.
 
@@ -168,7 +170,7 @@ def compile_guard(
         guard.cfg and the files that it refers to. No credential is among them: the guard reads credentials from its
         environment (S3-40).
     """
-    listeners = tuple(_listener(claim, upstream, haproxy_ca_directory) for upstream in upstreams(claim))
+    listeners = tuple(_listener(claim, upstream, haproxy_ca_directory, public_ca) for upstream in upstreams(claim))
     files = {"failures.map": FAILURES, "response_limit.lua": template_text("response_limit.lua")}
     for listener in listeners:
         files[f"{listener.address_file}.ipv4"] = _lines(listener.addresses.ipv4)

@@ -1,0 +1,116 @@
+"""A compiled guard that runs with a name server of its own; upstreams are made by the tests."""
+
+import contextlib
+import ipaddress
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography import x509
+
+from hearth.claim.claim import Claim
+from hearth.compile.guard import DnsSettings, compile_guard
+from hearth.compile.upstreams import upstreams
+from tests.support.pki import Authority
+from tests.wire.client import Answer, Server
+from tests.wire.counting import CountingUpstream
+from tests.wire.dns_stub import DnsStub
+from tests.wire.haproxy import Haproxy
+
+NAME = "gpu.lan.test"
+VENDOR = "api.vendor.example"
+INSIDE = "10.77.0.1"
+ALSO_INSIDE = "10.77.0.2"
+OUTSIDE = "10.77.1.1"
+DNS_PORT = 5399
+
+
+@dataclass
+class Bench:
+    """A running guard and its name server."""
+
+    haproxy: Haproxy
+    dns: DnsStub
+    servers: Mapping[str, Server]
+
+    def post(
+        self,
+        upstream: str,
+        body: bytes = b"{}",
+        *,
+        target: str = "/v1/chat/completions",
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 20,
+    ) -> Answer:
+        """Ask as LiteLLM does: with a credential that means nothing."""
+        sent = {"Authorization": "Bearer placeholder", **(headers or {})}
+        return self.servers[upstream].request("POST", target, body, sent, timeout)
+
+
+def leaf(
+    authority: Authority, folder: Path, *names: str, days: float = 10, common_name: str = "test server"
+) -> tuple[Path, Path]:
+    """Write a certificate for names and addresses, and return its file and its key's."""
+    found = [_general_name(name) for name in names]
+    certificate, key = authority.issue(*found, days=days, common_name=common_name)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tls.crt").write_text(certificate)
+    (folder / "tls.key").write_text(key)
+    return folder / "tls.crt", folder / "tls.key"
+
+
+def _general_name(name: str) -> x509.GeneralName:
+    with contextlib.suppress(ValueError):
+        return x509.IPAddress(ipaddress.ip_address(name))
+    return x509.DNSName(name)
+
+
+@contextlib.contextmanager
+def running_guard(
+    binary: str,
+    folder: Path,
+    claim: Claim,
+    *,
+    authority: Authority | None = None,
+    public: Authority | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Bench]:
+    """Run the compiled guard.
+
+    Args:
+        binary: HAProxy.
+        folder: an empty folder.
+        claim: the claim.
+        authority: CA of the bundle `lan-ca`.
+        public: stands for the public CAs.
+        environment: the guard's credentials.
+    """
+    files = compile_guard(
+        claim,
+        config_directory=str(folder),
+        haproxy_ca_directory=str(folder / "ca"),
+        public_ca=str(folder / "ca/public.pem"),
+        dns=DnsSettings((f"127.0.0.1:{DNS_PORT}",)),
+    )
+    for name, text in files.files.items():
+        (folder / name).write_text(text)
+    for name, found in (("ca/lan-ca.pem", authority), ("ca/public.pem", public)):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text((found or Authority("nobody's CA")).pem)
+    servers = {found.name: Server("127.0.0.1", found.listener_port) for found in upstreams(claim)}
+    ports = [8405, *(server.port for server in servers.values())]
+    with (
+        DnsStub(DNS_PORT) as dns,
+        Haproxy(binary, folder, [folder / "guard.cfg"], ports, environment=environment) as haproxy,
+    ):
+        yield Bench(haproxy, dns, servers)
+
+
+@contextlib.contextmanager
+def tls_upstream(
+    authority: Authority, folder: Path, address: str, *names: str, port: int = 8443, **issue: float | str
+) -> Iterator[CountingUpstream]:
+    """Run a counting upstream with a certificate for the given names."""
+    certificate = leaf(authority, folder / f"{address}-{port}".replace(":", "_"), *names, **issue)  # type: ignore[arg-type]
+    with CountingUpstream(address, port, tls=certificate) as upstream:
+        yield upstream
