@@ -63,14 +63,13 @@ def in_a_pod(draft: Draft) -> Iterator[Finding]:
 
 
 def on_a_host(draft: Draft) -> Iterator[Finding]:
-    """S4-65, S4-66, S4-147: a runtime that Hearth installs listens on loopback, so the sidecar is the way to it."""
+    """S4-65, S4-66, S4-147: where Hearth installs a runtime and its TLS, the sidecar ends it."""
     for name, endpoint, runtime in _runtimes(draft):
-        if runtime.placement != "host" or endpoint.network_profile.mode == "public_tls":
-            continue
-        if endpoint.network_profile.mode != "private_tls" or not behind_a_sidecar(endpoint):
+        encrypted = endpoint.network_profile.mode == "private_tls"
+        if runtime.placement == "host" and encrypted and not behind_a_sidecar(endpoint):
             yield Finding(
                 ("endpoints", name, "networkProfile", "termination"),
-                "must be light_gateway_sidecar with private_tls: what Hearth installs listens on loopback alone",
+                "must be light_gateway_sidecar: a runtime that Hearth installs has no TLS of its own",
                 "Use the sidecar, or leave runtime out when somebody else runs the model server",
             )
 
@@ -111,6 +110,8 @@ def runtime_address(draft: Draft) -> Iterator[Finding]:
         port = int(runtime.loopback.rsplit(":", 1)[1])
         url = base_url(endpoint.base_url)
         taken = {SIDECAR_PORT, GUARD_PROBE_PORT} | ({url.port} if url is not None else set())
+        if not behind_a_sidecar(endpoint):
+            taken = set()
         place: Place = ("endpoints", name, "runtime", "loopback")
         if port > 65535:
             yield Finding(place, "has a port above 65535", "Choose a port from 1024 to 65535")
@@ -176,6 +177,24 @@ def one_model_engines(draft: Draft) -> Iterator[Finding]:
                 ("endpoints", name, "runtime", "models"),
                 "has more than one model, and a llama.cpp server has one",
                 "Declare an endpoint for each model",
+            )
+
+
+def engine_fields(draft: Draft) -> Iterator[Finding]:
+    """Nothing that is declared is ignored: each field of a runtime is one that its engine and its place have."""
+    for name, _, runtime in _runtimes(draft):
+        place: Place = ("endpoints", name, "runtime")
+        if runtime.chat_template is not None and runtime.engine == "ollama":
+            yield Finding((*place, "chatTemplate"), "has no meaning for ollama", "Remove it")
+        if runtime.chat_template is not None and runtime.engine == "llamaCpp" and runtime.placement == "host":
+            yield Finding(
+                (*place, "chatTemplate"), "is not supported yet on a host", "Use a model file that carries its template"
+            )
+        if runtime.threads is not None and runtime.engine == "ollama" and runtime.placement == "host":
+            yield Finding((*place, "threads"), "has no meaning for ollama on a host", "Remove it")
+        if "keep_alive_seconds" in runtime.model_fields_set and runtime.engine == "llamaCpp":
+            yield Finding(
+                (*place, "keepAliveSeconds"), "has no meaning for llamaCpp, which keeps its model", "Remove it"
             )
 
 
@@ -255,6 +274,7 @@ RULES: Final = (
     runtime_credential,
     model_sources,
     one_model_engines,
+    engine_fields,
     one_boundary_for_one_runtime,
     one_runtime_behind_one_address,
 )

@@ -90,9 +90,9 @@ RUNTIMES = (
         [put("endpoints/host/networkProfile/termination", "native"), drop("endpoints/host/sidecar")],
         [
             (
-                "hearth:endpoints.host.networkProfile.termination: must be light_gateway_sidecar with "
-                "private_tls: what Hearth installs listens on loopback alone. Use the sidecar, or leave "
-                "runtime out when somebody else runs the model server."
+                "hearth:endpoints.host.networkProfile.termination: must be light_gateway_sidecar: a runtime "
+                "that Hearth installs has no TLS of its own. Use the sidecar, or leave runtime out when "
+                "somebody else runs the model server."
             )
         ],
     ),
@@ -188,6 +188,47 @@ RUNTIMES = (
             (
                 "hearth:endpoints.pod.runtime.models[0].source.image.ref: has no digest. Append "
                 "@sha256:<digest>; only hearth:policy.images localBuild takes a tag."
+            )
+        ],
+    ),
+    Case(
+        "a chat template for Ollama",
+        [put("endpoints/host/runtime/chatTemplate", "gemma")],
+        ["hearth:endpoints.host.runtime.chatTemplate: has no meaning for ollama. Remove it."],
+    ),
+    Case(
+        "S4-158 a chat template on a host",
+        [
+            put(
+                "endpoints/host/runtime",
+                {
+                    "engine": "llamaCpp",
+                    "placement": "host",
+                    "loopback": "http://127.0.0.1:8081",
+                    "chatTemplate": "gemma",
+                    "models": [{"source": {"file": "/models/m.gguf"}, "digest": "sha256:" + "0" * 64}],
+                },
+            )
+        ],
+        [
+            (
+                "hearth:endpoints.host.runtime.chatTemplate: is not supported yet on a host. Use a model file "
+                "that carries its template."
+            )
+        ],
+    ),
+    Case(
+        "threads for Ollama on a host",
+        [put("endpoints/host/runtime/threads", 4)],
+        ["hearth:endpoints.host.runtime.threads: has no meaning for ollama on a host. Remove it."],
+    ),
+    Case(
+        "a keep-alive for llama.cpp",
+        [put("endpoints/pod/runtime/keepAliveSeconds", 60)],
+        [
+            (
+                "hearth:endpoints.pod.runtime.keepAliveSeconds: has no meaning for llamaCpp, which keeps its "
+                "model. Remove it."
             )
         ],
     ),
