@@ -1,5 +1,7 @@
 """Tenants and their applications (S3-45 … S3-53)."""
 
+from typing import Annotated
+
 from pydantic import Field
 
 from hearth.claim.base import Decimal, Duration, Identifier, OneLine, PositiveInt, Shape
@@ -25,6 +27,10 @@ class App(Shape):
 
     llm: bool = False
     """Whether it gets a key, a Secret and a network path to the gateway (S3-45)."""
+    key_generation: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    """Raise it by one for a new key: it is registered, the Secret rewritten, and then the old one removed."""
+    key_grace_seconds: Annotated[int, Field(ge=0, le=3_600)] = 60
+    """How long the old key stays usable after the Secret has the new one, in seconds; `pulumi up` waits for it."""
 
 
 class Tenant(Shape):

@@ -92,21 +92,29 @@ class Tenant(pulumi.ComponentResource):
         models: Sequence[str],
         objects: Sequence[pulumi.Resource],
     ) -> None:
-        value = RandomSecret(f"{name}-{app}-key", prefix="sk-", opts=pulumi.ResourceOptions(parent=self)).value
+        declared = claim.tenants[name].apps[app]
+        made = RandomSecret(
+            f"{name}-{app}-key",
+            prefix="sk-",
+            generation=declared.key_generation,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
         key = AppKey(
             f"{name}-{app}",
             stack=stack,
             tenant=name,
             app=app,
             team_id=team.team_id,
-            value=value,
+            value=made.value,
             models=models,
+            generation=declared.key_generation,
+            grace_seconds=declared.key_grace_seconds,
             parallel_requests=claim.tenants[name].limits.parallel_requests,
             opts=pulumi.ResourceOptions(parent=self),
         )
         CredentialsSecret(
             f"{name}-{app}",
-            credentials_secret_manifest(claim, name, app, value),
+            credentials_secret_manifest(claim, name, app, made.value),
             pulumi.ResourceOptions(parent=self, depends_on=[key, *objects]),
         )
 

@@ -87,6 +87,19 @@ print(json.dumps(statuses))
     return list(json.loads(platform.kube.python("tenant-family", "notes", program)))
 
 
+def test_a_key_is_rotated_without_a_failed_request(restored: Platform) -> None:
+    platform = restored
+    old = platform.key("tenant-family", "notes")
+    family = {"apps": {"notes": {"llm": True, "keyGeneration": 2, "keyGraceSeconds": 5}, "photos": {"llm": False}}}
+    load = Load(platform, 20, namespace="tenant-guests", pod="kiosk")
+    platform.stack.up(changed(platform.claim, tenants={"family": family}))
+    new = platform.key("tenant-family", "notes")
+    assert new != old
+    assert statuses_of_key(platform, new) == [200, 200]
+    eventually("401 for the old key", lambda: statuses_of_key(platform, old) == [401, 401], seconds=15)
+    assert load.result().failures == {}
+
+
 def test_a_secret_of_that_name_that_is_not_ours_is_never_touched(restored: Platform) -> None:
     platform = restored
     platform.kube.apply(
