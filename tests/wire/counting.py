@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-HEALTH = ("GET /health ", "GET /api/version ")
+HEALTH = ("GET /health ", "GET /health/liveliness ", "GET /api/version ")
 
 
 @dataclass
@@ -229,13 +229,17 @@ class Gate:
     def open(self) -> None:
         self._open.set()
 
+    def wait(self) -> None:
+        if not self._open.wait(30):
+            raise TimeoutError("the test never opened the gate")
+
     def __call__(self, connection: Connection, request: Request) -> None:
         with self._lock:
             self._held += 1
             self.most_held = max(self.most_held, self._held)
-        opened = self._open.wait(30)
-        with self._lock:
-            self._held -= 1  # before the answer, upon which the proxy sends the next request
-        if not opened:
-            raise TimeoutError("the test never opened the gate")
+        try:
+            self.wait()
+        finally:
+            with self._lock:
+                self._held -= 1  # before the answer, upon which the proxy sends the next request
         answer_ok(connection, request)

@@ -70,6 +70,10 @@ class Haproxy:
                         raise
                     time.sleep(0.02)
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def reload(self) -> bool:
         """Ask the master for a reload, wait until it has happened, and return whether the new files were good."""
         assert wait_for(lambda: self._loads() > 0)

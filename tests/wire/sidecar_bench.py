@@ -11,7 +11,7 @@ from pathlib import Path
 from cryptography import x509
 
 from hearth.claim.claim import Claim
-from hearth.compile.sidecar import POD_LAYOUT, SidecarConfig, compile_sidecar
+from hearth.compile.sidecar import POD_LAYOUT, SidecarConfig, SidecarLayout, compile_sidecar
 from tests.support.pki import Authority
 from tests.wire.client import Answer, Server, wait_for
 from tests.wire.counting import CountingUpstream
@@ -73,6 +73,8 @@ def running_sidecar(
     master: bool = False,
     shorter: Mapping[str, str] | None = None,
     address: str = "127.0.0.1",
+    layout: SidecarLayout = POD_LAYOUT,
+    credential: Mapping[str, str] | None = None,
 ) -> Iterator[Bench]:
     """Run the compiled sidecar of the endpoint `llama` and a counting upstream behind it.
 
@@ -83,14 +85,16 @@ def running_sidecar(
         master: run with a master process, so that it can be reloaded.
         shorter: fixed times of the compiled text and what they become, so that a test need not wait for them.
         address: where the upstream listens.
+        layout: the layout; its folders are replaced by the test's.
+        credential: header of the right credential, for another kind than a bearer token.
     """
-    layout = dataclasses.replace(
-        POD_LAYOUT,
+    placed = dataclasses.replace(
+        layout,
         config_directory=str(folder),
         secret_directory=str(folder),
         certificate=str(folder / "tls.crt"),
     )
-    config = compile_sidecar(claim, ENDPOINT, layout)
+    config = compile_sidecar(claim, ENDPOINT, placed)
     for name, text in config.files.items():
         for fixed, short in (shorter or {}).items():
             if name == "sidecar.cfg":
@@ -104,8 +108,8 @@ def running_sidecar(
         bench = Bench(folder, config, None, upstream, server, authority)  # type: ignore[arg-type]
         bench.write_tokens(TOKEN, OTHER_TOKEN)
         bench.write_certificate(authority)
-        with Haproxy(binary, folder, [folder / "sidecar.cfg"], [8443, 8405], master=master) as haproxy:
+        with Haproxy(binary, folder, [folder / "sidecar.cfg"], [8443], master=master) as haproxy:
             bench.haproxy = haproxy
-            probe = Server("127.0.0.1", 8405)
-            assert wait_for(lambda: probe.request("GET", "/healthz").status == 200)
+            known = dict(credential or {"Authorization": f"Bearer {TOKEN}"})
+            assert wait_for(lambda: server.request("GET", "/sidecar/health", None, known).status == 200)
             yield bench

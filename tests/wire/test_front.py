@@ -1,0 +1,319 @@
+"""The front: the client API with exact method and path, and nothing else reaches LiteLLM (S4-70, S3-59, C-8)."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from hearth.compile.front import CLIENT_CONNECTIONS, compile_front
+from hearth.compile.guard import compile_guard
+from tests.support.proxy_claims import claim
+from tests.wire.client import Server, head, read_answer, wait_for
+from tests.wire.counting import Connection, CountingUpstream, Gate, Request, answers
+from tests.wire.haproxy import Haproxy
+
+pytestmark = pytest.mark.wire
+
+CHAT = "/v1/chat/completions"
+KEY = {"Authorization": "Bearer sk-tenant"}
+FRONT = Server("127.0.0.1", 4000)
+PROBE = Server("127.0.0.1", 8406)
+
+
+@pytest.fixture(scope="module")
+def haproxy(haproxy_binary: str, folder: Path) -> Iterator[Haproxy]:
+    found = claim()
+    files = {**compile_guard(found, config_directory=str(folder)).files, **compile_front(found).files}
+    for name, text in files.items():
+        (folder / name).write_text(text.replace("check inter 2s", "check inter 200ms"))
+    configurations = [folder / "guard.cfg", folder / "front.cfg"]
+    with Haproxy(haproxy_binary, folder, configurations, [4000, 8405, 8406]) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def running_litellm(haproxy: Haproxy) -> Iterator[CountingUpstream]:
+    with CountingUpstream("127.0.0.1", 4001) as upstream:
+        assert wait_for(lambda: PROBE.request("GET", "/readyz").status == 200)
+        yield upstream
+
+
+@pytest.fixture
+def litellm(running_litellm: CountingUpstream) -> CountingUpstream:
+    running_litellm.reset()
+    return running_litellm
+
+
+@pytest.mark.parametrize("target", [CHAT, "/v1/completions", "/v1/embeddings", "/v1/responses"])
+def test_the_operations_pass(litellm: CountingUpstream, target: str) -> None:
+    assert FRONT.request("POST", target, b'{"a": 1}', KEY).status == 200
+    (request,) = litellm.requests
+    assert request.line == f"POST {target} HTTP/1.1"
+    assert request.body == b'{"a": 1}'
+    assert request.header("authorization") == "Bearer sk-tenant"
+
+
+@pytest.mark.parametrize("target", ["/v1/models", "/v1/models/gemma", "/v1/models/gemma3:270m-it_q4.1"])
+def test_the_model_list_passes(litellm: CountingUpstream, target: str) -> None:
+    assert FRONT.request("GET", target, None, KEY).status == 200
+    assert litellm.requests[0].line == f"GET {target} HTTP/1.1"
+
+
+MANAGEMENT = [
+    "/",
+    "/active/callbacks",
+    "/budget/new",
+    "/chat/completions",
+    "/config/list",
+    "/config/update",
+    "/config/yaml",
+    "/customer/new",
+    "/debug/memory/summary",
+    "/docs",
+    "/embeddings",
+    "/engines/m/chat/completions",
+    "/favicon.ico",
+    "/get/config/callbacks",
+    "/global/spend",
+    "/health",
+    "/health/drain",
+    "/health/liveliness",
+    "/health/readiness",
+    "/key/generate",
+    "/key/info",
+    "/key/list",
+    "/metrics",
+    "/model/info",
+    "/model/new",
+    "/models",
+    "/openai/deployments/m/chat/completions",
+    "/openapi.json",
+    "/public/model_hub",
+    "/redoc",
+    "/routes",
+    "/settings",
+    "/spend/logs",
+    "/sso/key/generate",
+    "/team/new",
+    "/test",
+    "/ui",
+    "/ui/",
+    "/user/info",
+    "/v1/audio/speech",
+    "/v1/batches",
+    "/v1/files",
+    "/v1/images/generations",
+    "/v1/mcp/tools",
+    "/v1/messages",
+    "/v1/model/info",
+    "/v1/moderations",
+    "/v1/realtime",
+    "/v1/rerank",
+    "/v1/responses/resp_1",
+    "/v2/model/info",
+    "/vertex_ai/x",
+]
+TRICKS = [
+    f"{CHAT}/",
+    f"{CHAT}?",
+    f"{CHAT}?api_base=http://evil",
+    f"{CHAT};x",
+    f"{CHAT}%2f",
+    f"/{CHAT}",
+    "//v1/models",
+    "/v1//models",
+    "/v1/models/",
+    "/v1/models?",
+    "/v1/models?return_wildcard_routes=true",
+    "/v1/models/a/b",
+    "/v1/models/a%2Fb",
+    "/v1/models/.",
+    "/v1/models/..",
+    "/v1/models/../../key/info",
+    "/v1/models/%2e%2e/%2e%2e/key/info",
+    "/v1/models/a/../../../key/list",
+    "/v1/models/a?x",
+    "/v1/./models",
+    "/v1/../v1/models",
+    "/v1/../key/info",
+    "/v1%2fmodels",
+    "/%76%31/models",
+    "/V1/models",
+    "/v1/MODELS",
+]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("target", MANAGEMENT + TRICKS)
+def test_nothing_else_reaches_litellm(litellm: CountingUpstream, method: str, target: str) -> None:
+    answer = FRONT.request(method, target, b"{}" if method == "POST" else None, KEY)
+    assert (answer.status, answer.code) == (404, "not_found")
+    assert litellm.connections == 0
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "post"])
+def test_another_method_is_not_found(litellm: CountingUpstream, method: str) -> None:
+    assert FRONT.request(method, CHAT, None, KEY).status in (400, 404)
+    assert litellm.connections == 0
+
+
+@pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+def test_the_model_list_is_read_only(litellm: CountingUpstream, method: str) -> None:
+    assert FRONT.request(method, "/v1/models", b"{}", KEY).status == 404
+    assert litellm.connections == 0
+
+
+def test_only_the_clients_own_headers_reach_litellm(litellm: CountingUpstream) -> None:
+    passed = {
+        "Accept": "application/json",
+        "Authorization": "Bearer sk-tenant",
+        "Content-Length": "2",
+        "Content-Type": "application/json",
+        "Host": "llm-gateway:4000",
+        "User-Agent": "OpenAI/Python 2",
+        "X-LiteLLM-End-User-Id": "anna",
+    }
+    dropped = {
+        "Connection": "keep-alive, X-Any",
+        "Cookie": "token=x",
+        "Forwarded": "for=1.2.3.4",
+        "X-Any": "1",
+        "X-Forwarded-For": "1.2.3.4",
+        "X-LiteLLM-Api-Key": "sk-other",
+        "X-LiteLLM-Customer-Id": "bob",
+        "X-LiteLLM-Num-Retries": "99",
+        "X-LiteLLM-Tags": "a",
+        "X-LiteLLM-Timeout": "9999",
+        "X-Real-IP": "1.2.3.4",
+        "langfuse_trace_id": "x",
+    }
+    assert FRONT.request("POST", CHAT, b"{}", {**passed, **dropped}).status == 200
+    (request,) = litellm.requests
+    assert dict(request.headers) == {**{name.lower(): value for name, value in passed.items()}, "connection": "close"}
+
+
+def test_headers_about_upstreams_do_not_reach_the_client(litellm: CountingUpstream) -> None:
+    litellm.behaviour = answers(
+        200,
+        ("server", "uvicorn"),
+        ("x-litellm-model-api-base", "http://127.0.0.1:9101/v1"),
+        ("x-litellm-model-id", "deployment"),
+        ("x-litellm-key-spend", "1"),
+        ("x-litellm-call-id", "call"),
+        ("x-litellm-response-cost", "0.1"),
+        ("llm_provider-server", "vllm"),
+        ("x-ratelimit-remaining-requests", "7"),
+    )
+    answer = FRONT.request("POST", CHAT, b"{}", KEY)
+    assert set(answer.headers) == {
+        "connection",
+        "content-length",
+        "content-type",
+        "x-litellm-call-id",
+        "x-litellm-response-cost",
+        "x-ratelimit-remaining-requests",
+    }
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "status"),
+    [
+        ({"Transfer-Encoding": "chunked"}, b"2\r\n{}\r\n0\r\n\r\n", 411),
+        ({}, b"", 411),
+        ({"Content-Length": "2x"}, b"{}", 400),
+        ({"Content-Length": "16777217"}, b"", 413),
+        ({"Content-Length": "4294967300"}, b"", 413),
+        ({"Content-Length": "2", "Upgrade": "h2c", "Connection": "Upgrade", "HTTP2-Settings": "AAMAAABk"}, b"{}", 400),
+        ({"Content-Length": "2", "Authorization": "Bearer a, Bearer b"}, b"{}", 400),
+    ],
+)
+def test_framing_is_plain_and_bounded(
+    litellm: CountingUpstream, headers: dict[str, str], body: bytes, status: int
+) -> None:
+    answer = FRONT.send(head("POST", CHAT, {**KEY, **headers}) + body)
+    assert answer.status == status
+    assert litellm.connections == 0
+
+
+def test_http2_by_prior_knowledge_is_refused(litellm: CountingUpstream) -> None:
+    with FRONT.connect() as connection:
+        connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
+        assert connection.recv(64).startswith(b"HTTP/1.1 400")
+    assert litellm.connections == 0
+
+
+def test_a_connection_serves_one_request_and_says_so(litellm: CountingUpstream) -> None:
+    with FRONT.connect() as connection:
+        connection.sendall(head("POST", CHAT, KEY, b"{}") + b"{}")
+        answer = read_answer(connection, "POST")
+        assert answer.status == 200
+        assert answer.headers["connection"] == "close"
+        assert connection.recv(1) == b""
+
+
+def test_events_pass_one_by_one(litellm: CountingUpstream) -> None:
+    gates = [Gate() for _ in range(3)]
+
+    def stream(connection: Connection, _: Request) -> None:
+        connection.start_stream()
+        for number, gate in enumerate(gates):
+            gate.wait()
+            connection.chunk(f"event-{number}".encode())
+        connection.end_stream()
+
+    litellm.behaviour = stream
+    with FRONT.connect() as connection:
+        connection.sendall(head("POST", CHAT, KEY, b"{}") + b"{}")
+        received = b""
+        for number, gate in enumerate(gates):
+            gate.open()
+            while f"event-{number}".encode() not in received:
+                piece = connection.recv(65_536)
+                assert piece
+                received += piece
+
+
+def test_one_client_cannot_take_every_place(litellm: CountingUpstream) -> None:
+    gate = litellm.behaviour = Gate()
+    elsewhere = Server("10.77.0.1", 4000)
+    with ThreadPoolExecutor(CLIENT_CONNECTIONS + 8) as pool:
+        found = [pool.submit(FRONT.request, "POST", CHAT, b"{}", KEY, 40) for _ in range(CLIENT_CONNECTIONS + 4)]
+        assert wait_for(lambda: sum(answer.done() for answer in found) == 4)
+        refused = [answer.result() for answer in found if answer.done()]
+        gate.open()
+        results = [answer.result().status for answer in found]
+    assert {(answer.status, answer.code) for answer in refused} == {(429, "too_many_connections")}
+    assert {answer.headers["retry-after"] for answer in refused} == {"1"}
+    assert results.count(200) == CLIENT_CONNECTIONS
+    assert elsewhere.request("POST", CHAT, b"{}", KEY).status == 200
+
+
+def test_readiness_follows_litellm_and_a_dead_one_is_unavailable(litellm: CountingUpstream) -> None:
+    litellm.healthy = False
+    assert wait_for(lambda: PROBE.request("GET", "/readyz").status == 503)
+    answer = FRONT.request("POST", CHAT, b"{}", KEY)
+    assert (answer.status, answer.code) == (503, "unavailable")
+    assert litellm.requests == []
+    litellm.healthy = True
+    assert wait_for(lambda: PROBE.request("GET", "/readyz").status == 200)
+    assert FRONT.request("POST", CHAT, b"{}", KEY).status == 200
+
+
+def test_liveness_is_litellms_own_and_the_probe_has_no_other_answer(litellm: CountingUpstream) -> None:
+    assert PROBE.request("GET", "/health/liveliness").status == 200
+    for method, target in (("GET", "/health"), ("GET", "/key/list"), ("POST", "/health/liveliness"), ("GET", CHAT)):
+        assert PROBE.request(method, target, b"{}" if method == "POST" else None).status == 404
+    assert litellm.requests == []
+
+
+def test_the_log_has_no_target_no_key_and_no_body(haproxy: Haproxy, litellm: CountingUpstream) -> None:
+    before = len(haproxy.log())
+    canary = "zq7canary"
+    FRONT.request("POST", CHAT, canary.encode(), {**KEY, f"X-{canary}": canary})
+    FRONT.request("GET", f"/{canary}", None, {"Authorization": f"Bearer {canary}"})
+    first, second = haproxy.wait_log(before + 2)[-2:]
+    assert (first["proxy"], first["operation"], first["status"]) == ("front", "chat", 200)
+    assert (second["operation"], second["status"], second["client"]) == ("-", 404, "127.0.0.1")
+    assert canary not in haproxy.text()
+    assert "sk-tenant" not in haproxy.text()
