@@ -249,9 +249,16 @@ def _local_ollama(claim: dict[str, Any]) -> None:
     runtime(claim)["engine"] = "ollama"
 
 
+def _another_name(claim: dict[str, Any]) -> None:
+    claim["policy"]["images"] = "pinned"
+    runtime(claim).update(engine="ollama")
+    runtime(claim)["models"][0]["source"] = {"ollama": "gemma3:270m"}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (_another_name, "hearth:endpoints.gemma.runtime.models: 1 model name(s) of deployments and 0 source(s)"),
         (_file, "hearth:endpoints.gemma.runtime.models[0].source.file: a Pod sees no files of its host"),
         (_library, "hearth:endpoints.gemma.runtime.models[0].source.ollama: only Ollama has that library"),
         (_two, "hearth:endpoints.gemma.runtime.models: llama.cpp serves one model"),
