@@ -97,8 +97,7 @@ def profile_document(claim: Claim, endpoint_id: str) -> dict[str, Any]:
     return {
         "version": PROFILE_VERSION,
         "mode": profile.mode,
-        # `tls_sidecar` is another spelling of the same (S4-16).
-        "termination": "native" if profile.termination == "native" else "light_gateway_sidecar",
+        "termination": profile.termination,
         "zone": {"id": zone_id, "sha256": digest(zone_document(claim, zone_id))} if zone_id else None,
         "trustBundle": {
             "id": bundle_id,
