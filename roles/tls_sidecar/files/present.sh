@@ -1,13 +1,10 @@
-# present FOLDER UNIT: what a sidecar's folder holds, as JSON. Reads only.
-exec python3 -I - "$1" "$2" <<'PYTHON'
+# present FOLDER: what a sidecar's folder holds, as JSON. Reads only.
+exec python3 -I - "$1" <<'PYTHON'
 import hashlib, json, pathlib, sys
 
-folder, unit = pathlib.Path(sys.argv[1]), sys.argv[2]
+folder = pathlib.Path(sys.argv[1])
 current = folder / "current"
-found = {"release": "", "running": "", "certificate": "", "edited": []}
-running = pathlib.Path("/run", unit, "release")
-if running.is_file():
-    found["running"] = running.read_text().strip()
+found = {"release": "", "certificate": "", "edited": []}
 if current.is_symlink():
     found["release"] = pathlib.Path(current.readlink()).name
     sums = current / "SHA256SUMS"
