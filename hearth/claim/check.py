@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 
 from hearth.claim.claim import Claim
 from hearth.claim.draft import Draft, Finding, unit, without
-from hearth.claim.problems import Notice, Problem
+from hearth.claim.problems import MOST, Notice, Problem
 from hearth.claim.reader import MAX_DEPTH
 from hearth.claim.reader import Path as Place
 from hearth.claim.resolver import Resolver
@@ -113,7 +114,7 @@ def check_values(
     try:
         claim = _validate(plain)
     except ValidationError as error:
-        translated = translate(Claim, plain, error.errors(include_input=False, include_url=False))
+        translated = translate(Claim, plain, error.errors(include_input=False, include_url=False)[:MOST])
         problems += [(path, problem) for path, problem in translated if path not in known]
         invalid |= {unit(path) for path, _ in translated}
     draft_claim = claim if not invalid else _rest(plain, invalid)
@@ -122,7 +123,7 @@ def check_values(
     draft = Draft(draft_claim, invalid, _positions(plain, invalid), base, resolver, deployed)
     bundles, unusable = read_bundles(draft)
     problems += [_problem(finding) for finding in unusable]
-    problems += [_problem(finding) for rule in RULES for finding in rule(draft)]
+    problems += [_problem(finding) for finding in islice(chain.from_iterable(rule(draft) for rule in RULES), MOST)]
     if problems or claim is None:
         return Checked(None, {}, tuple(problems), ())
     return Checked(claim, bundles, (), tuple(notices(draft)))

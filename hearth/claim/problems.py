@@ -5,8 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+MOST: Final = 2_000
+"""Most problems that are looked for in one claim, so that a hostile one does not cost minutes."""
 SHOWN: Final = 200
-"""Most problems that the text of an error shows; `ClaimError.problems` has all of them."""
+"""Most problems that the text of an error shows."""
 
 PUBLIC_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9._:/-]{0,126}[a-z0-9])?\Z")
 """What a declared name looks like; anything else may be a secret in the wrong place and is not shown."""

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import traceback
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -52,6 +51,8 @@ def _defect(error: BaseException) -> str:
 
     The text of an exception may hold a value of the claim or a secret.
     """
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if f"{os.sep}hearth{os.sep}" in frame.filename] or frames
     place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "an unknown place"

@@ -7,9 +7,10 @@ from pydantic import ValidationError
 
 from hearth.claim.base import MEANINGS
 from hearth.claim.claim import Claim
-from hearth.claim.problems import SHOWN, ClaimError, Notice, Problem, listed
+from hearth.claim.problems import MOST, SHOWN, ClaimError, Notice, Problem, listed
 from hearth.claim.schema import stack_file_schema
 from hearth.claim.translate import nearest, render_path, translate
+from tests.unit.claim.examples import claim, problems, put
 
 
 def patterns(node: object) -> set[str]:
@@ -77,3 +78,10 @@ def test_a_tag_of_a_union_is_no_part_of_the_path() -> None:
         "hearth:llm.database.ownerCredential",
         "hearth:llm.database.trustBundle",
     }
+
+
+def test_a_hostile_claim_does_not_cost_minutes() -> None:
+    shapes = put("tenants", {f"t{index}": {"extra": 1} for index in range(MOST + 500)})
+    assert len(problems(claim(shapes))) == MOST
+    names = put("tenants/team/models", ["nobody"] * (MOST + 500))
+    assert len(problems(claim(names))) == MOST

@@ -10,6 +10,8 @@ import pytest
 
 from tests.unit.claim.examples import ENDPOINTS, VALID, Change, claim, drop, problems, put
 
+EVIDENCE = "tests.unit.evidence.test_gate:test_bad_evidence_refuses_the_claim"
+
 REFUSALS: dict[str, str] = {
     "unknown mode": "test_unknown_mode",
     "scheme is not the profile's": "test_scheme_is_not_the_profiles",
@@ -22,8 +24,8 @@ REFUSALS: dict[str, str] = {
     "concurrency above parallelism": "test_concurrency_above_parallelism",
     "shared lane domain": "test_shared_lane_domain",
     "fallback that violates residency": "test_fallback_that_violates_residency",
-    "bad evidence": "tests.unit.evidence.test_verify",
-    "sidecar without identity, isolation and vantage": "tests.unit.evidence.test_verify",
+    "bad evidence": EVIDENCE,
+    "sidecar without identity, isolation and vantage": EVIDENCE,
     "weaker duplicate of a runtime": "test_weaker_duplicate_of_a_runtime",
 }
 
@@ -38,10 +40,11 @@ def refused(place: str, *changes: Change) -> None:
 def test_the_list_is_whole() -> None:
     assert len(REFUSALS) == 14
     for where in REFUSALS.values():
-        if where.startswith("test_"):
-            assert callable(globals()[where])
-        else:
-            assert importlib.import_module(where)
+        module, _, test = where.rpartition(":")
+        assert callable(getattr(importlib.import_module(module or __name__), test))
+    from tests.unit.evidence.test_gate import BAD
+
+    assert {"unsigned", "expired", "another endpoint", "no identity", "no isolation", "no vantage"} <= BAD.keys()
 
 
 def test_unknown_mode() -> None:
