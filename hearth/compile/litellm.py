@@ -7,13 +7,15 @@ say, so that one client's wrong requests cannot take a model away from everybody
 
 import uuid
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import yaml
 
 from hearth.claim.claim import Claim
-from hearth.claim.llm import Instance, Provider, ProviderModel
-from hearth.claim.routing import Alias, Deployment, Operation
+from hearth.claim.endpoints import RuntimeCapacity
+from hearth.claim.llm import Instance, Provider
+from hearth.claim.routing import Deployment, Operation
 from hearth.compile.names import NAMESPACE, public_instance_name
 from hearth.compile.upstreams import PROVIDER_TIMEOUT_MS, Upstream, offered_providers, upstreams
 
@@ -76,7 +78,7 @@ def compile_litellm(claim: Claim, *, withheld: Mapping[str, str] | None = None) 
             # on, LiteLLM answers 200 with the body `null` when the model server answers 422.
             "drop_params": False,
             "num_retries": 0,
-            "request_timeout": _seconds(longest_ms),
+            "request_timeout": longest_ms / 1_000,
             "budget_exceeded_status_code": 429,
             "turn_off_message_logging": True,
             "json_logs": True,
@@ -140,118 +142,134 @@ def _alias_models(
     for name, alias in sorted(claim.aliases.items()):
         for order, deployment_id in enumerate(alias.deployments, start=1):
             deployment = claim.deployments[deployment_id]
-            if deployment.endpoint not in withheld:
-                upstream = by_name[f"endpoint-{deployment.endpoint}"]
-                yield _deployment_model(name, alias, order, deployment_id, deployment, upstream)
+            if deployment.endpoint in withheld:
+                continue
+            capacity = claim.endpoints[deployment.endpoint].runtime_capacity
+            upstream = by_name[f"endpoint-{deployment.endpoint}"]
+            model = _deployment_model(name, deployment_id, deployment, upstream, capacity)
+            if len(alias.deployments) > 1:
+                model["litellm_params"]["order"] = order
+            yield model
 
 
 def _deployment_model(
-    public_name: str, alias: Alias, order: int, deployment_id: str, deployment: Deployment, upstream: Upstream
+    public_name: str,
+    deployment_id: str,
+    deployment: Deployment,
+    upstream: Upstream,
+    capacity: RuntimeCapacity | None,
 ) -> dict[str, Any]:
     pricing = deployment.pricing
-    model = _model(
-        public_name,
-        deployment_id,
-        deployment.model,
-        upstream.base_url,
-        upstream,
-        prices=(pricing.input_micros_per_million_tokens, pricing.output_micros_per_million_tokens),
+    setup_ms = upstream.stream_setup_timeout_ms
+    if capacity is not None and capacity.readiness_policy == "on_demand":
+        # A cold model loads before its stream begins, and that is no reason to go on to another one (S4-119).
+        setup_ms = min(max(setup_ms, capacity.cold_start_timeout_ms), upstream.request_timeout_ms)
+    model = _Model(
+        public_name=public_name,
+        source=deployment_id,
+        upstream_model=deployment.model,
+        base_url=upstream.base_url,
+        request_ms=upstream.request_timeout_ms,
+        setup_ms=setup_ms,
+        input_micros=pricing.input_micros_per_million_tokens,
+        output_micros=pricing.output_micros_per_million_tokens,
         mode=next(mode for operation, mode in _MODES if operation in deployment.operations),
         context_tokens=deployment.context_tokens,
     )
-    if len(alias.deployments) > 1:
-        model["litellm_params"]["order"] = order
-    model["model_info"] |= {
-        "deployment": deployment_id,
-        "endpoint": deployment.endpoint,
-        "operations": list(deployment.operations),
-        "lane": deployment.lane,
-        "residency": list(deployment.residency),
-        "price_basis": pricing.basis,
-        "price_version": pricing.version,
-        **({"embedding_space": deployment.embedding_space} if deployment.embedding_space else {}),
-    }
-    return model
+    space = {"embedding_space": deployment.embedding_space} if deployment.embedding_space else {}
+    return model.entry(
+        deployment=deployment_id,
+        endpoint=deployment.endpoint,
+        operations=list(deployment.operations),
+        lane=deployment.lane,
+        residency=list(deployment.residency),
+        price_basis=pricing.basis,
+        price_version=pricing.version,
+        **space,
+    )
 
 
 def _provider_models(provider: Provider, by_name: Mapping[str, Upstream]) -> Iterator[dict[str, Any]]:
     upstream = by_name[f"provider-{provider.name}"]
     for declared in sorted(provider.models, key=lambda model: model.name):
-        yield _provider_model(provider, declared, upstream)
-
-
-def _provider_model(provider: Provider, declared: ProviderModel, upstream: Upstream) -> dict[str, Any]:
-    model = _model(
-        f"{provider.name}/{declared.name}",
-        provider.name,
-        declared.model,
-        upstream.base_url,
-        upstream,
-        prices=(declared.input_micros_per_million_tokens, declared.output_micros_per_million_tokens),
-        mode=declared.mode,
-        context_tokens=declared.max_tokens,
-    )
-    model["model_info"]["provider"] = provider.name
-    return model
+        model = _Model(
+            public_name=f"{provider.name}/{declared.name}",
+            source=provider.name,
+            upstream_model=declared.model,
+            base_url=upstream.base_url,
+            request_ms=upstream.request_timeout_ms,
+            setup_ms=upstream.stream_setup_timeout_ms,
+            input_micros=declared.input_micros_per_million_tokens,
+            output_micros=declared.output_micros_per_million_tokens,
+            mode=declared.mode,
+            context_tokens=declared.max_tokens,
+        )
+        yield model.entry(provider=provider.name)
 
 
 def _instance_model(instance: Instance) -> dict[str, Any]:
     name = public_instance_name(instance.model_id)
-    # An instance has no price of its own in the claim; an absent one would be looked up by name in LiteLLM's list.
-    model = _model(
-        name,
-        instance.name,
-        name,
-        instance_base_url(instance),
-        None,
-        prices=(0, 0),
+    model = _Model(
+        public_name=name,
+        source=instance.name,
+        upstream_model=name,
+        base_url=instance_base_url(instance),
+        request_ms=PROVIDER_TIMEOUT_MS,
+        setup_ms=PROVIDER_TIMEOUT_MS,
+        # An instance has no price in the claim; without any, LiteLLM would look one up by the model's name.
+        input_micros=0,
+        output_micros=0,
         mode="chat",
         context_tokens=instance.max_model_len,
     )
-    model["model_info"]["instance"] = instance.name
-    return model
+    return model.entry(instance=instance.name)
 
 
-def _model(
-    public_name: str,
-    source: str,
-    upstream_model: str,
-    base_url: str,
-    upstream: Upstream | None,
-    *,
-    prices: tuple[int, int],
-    mode: str,
-    context_tokens: int,
-) -> dict[str, Any]:
-    request_ms = upstream.request_timeout_ms if upstream else PROVIDER_TIMEOUT_MS
-    setup_ms = upstream.stream_setup_timeout_ms if upstream else PROVIDER_TIMEOUT_MS
-    return {
-        "model_name": public_name,
-        "litellm_params": {
-            # This prefix passes chat, completions, embeddings and responses to the path of the same name, unchanged.
-            "model": f"openai/{upstream_model}",
-            "api_base": base_url,
-            "api_key": GUARD_API_KEY,
-            "timeout": _seconds(request_ms),
-            "stream_timeout": _seconds(setup_ms),
-            "max_retries": 0,
-            "input_cost_per_token": per_token(prices[0]),
-            "output_cost_per_token": per_token(prices[1]),
-            # Parameters that LiteLLM believes only some models of one vendor have; the model server decides.
-            "allowed_openai_params": ["dimensions", "verbosity"],
-            # A person's name is for the gateway's budgets, and stays in it.
-            "additional_drop_params": ["user"],
-        },
-        "model_info": {
-            "id": str(uuid.uuid5(_MODEL_IDS, f"{public_name}\n{source}")),
-            "mode": mode,
-            # LiteLLM reserves this much of a budget for a request that does not say how long its answer may be.
-            "max_tokens": context_tokens,
-            "max_input_tokens": context_tokens,
-            # Passes `reasoning` of the responses API on, which LiteLLM refuses for models that it does not know.
-            "supports_reasoning": True,
-        },
-    }
+@dataclass(frozen=True)
+class _Model:
+    """What every entry of the list says."""
+
+    public_name: str
+    source: str
+    upstream_model: str
+    base_url: str
+    request_ms: int
+    setup_ms: int
+    input_micros: int
+    output_micros: int
+    mode: str
+    context_tokens: int
+
+    def entry(self, **information: object) -> dict[str, Any]:
+        """Return the entry; `information` is added to what LiteLLM shows of the model."""
+        return {
+            "model_name": self.public_name,
+            "litellm_params": {
+                # This prefix passes chat, completions, embeddings and responses on to the path of the same name.
+                "model": f"openai/{self.upstream_model}",
+                "api_base": self.base_url,
+                "api_key": GUARD_API_KEY,
+                "timeout": self.request_ms / 1_000,
+                "stream_timeout": self.setup_ms / 1_000,
+                "max_retries": 0,
+                "input_cost_per_token": per_token(self.input_micros),
+                "output_cost_per_token": per_token(self.output_micros),
+                # Parameters that LiteLLM believes only some models of one vendor have; the model server decides.
+                "allowed_openai_params": ["dimensions", "verbosity"],
+                # A person's name is for the gateway's budgets, and stays in it.
+                "additional_drop_params": ["user"],
+            },
+            "model_info": {
+                "id": str(uuid.uuid5(_MODEL_IDS, f"{self.public_name}\n{self.source}")),
+                "mode": self.mode,
+                # LiteLLM reserves this much of a budget for a request that does not bound its answer.
+                "max_tokens": self.context_tokens,
+                "max_input_tokens": self.context_tokens,
+                # Passes `reasoning` of the responses API on, which LiteLLM refuses for models that it does not know.
+                "supports_reasoning": True,
+                **information,
+            },
+        }
 
 
 def per_token(micros_per_million_tokens: int) -> float:
@@ -260,10 +278,6 @@ def per_token(micros_per_million_tokens: int) -> float:
     The claim counts micro-units (10⁻⁶) for a million (10⁶) tokens, so one unit of the claim is 10⁻¹² here (S4-122).
     """
     return micros_per_million_tokens / 10**12
-
-
-def _seconds(milliseconds: int) -> float:
-    return milliseconds / 1_000
 
 
 def _refuse_references(value: object) -> None:

@@ -115,6 +115,19 @@ def test_the_longest_request_timeout_bounds_them_all() -> None:
     assert (parameters["timeout"], parameters["stream_timeout"]) == (300.5, 45.0)
 
 
+@pytest.mark.parametrize(
+    ("cold_start_ms", "seconds"),
+    [(90_000, 90.0), (1_000, 30.0), (500_000, 120.0)],
+    ids=["as long as the model loads", "never shorter", "never above the whole request"],
+)
+def test_a_cold_model_may_load_before_its_stream_begins(cold_start_ms: int, seconds: float) -> None:
+    capacity = "endpoints/host/runtimeCapacity"
+    cold = examples.put(f"{capacity}/coldStartTimeoutMs", cold_start_ms)
+    on_demand = unchecked(cold, examples.put(f"{capacity}/readinessPolicy", "on_demand"))
+    assert by_name(compile_litellm(on_demand))["house"]["litellm_params"]["stream_timeout"] == seconds
+    assert by_name(compile_litellm(unchecked(cold)))["house"]["litellm_params"]["stream_timeout"] == 30.0
+
+
 def test_an_alias_keeps_its_order_and_states_no_fallback() -> None:
     config = compiled(two_deployments)
     house = [model for model in config["model_list"] if model["model_name"] == "house"]
