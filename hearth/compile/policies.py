@@ -168,6 +168,8 @@ def _gateway_egress(claim: Claim) -> list[Rule]:
             "matchExpressions": [{"key": ENDPOINT_LABEL, "operator": "In", "values": list(in_pods)}],
         }
         rules.append({"to": [{"podSelector": runtimes}], "ports": _tcp(SIDECAR_PORT)})
+    if not claim.llm.gpu_acceleration:
+        rules.append({"to": [_role("mock")], "ports": _tcp(MOCK_PORT)})
     hosts: dict[int, set[str]] = {}
     public: set[int] = set()
     for upstream in upstreams(claim):

@@ -33,7 +33,10 @@ HEALTH_PATHS: Final = {"llamaCpp": "/health", "ollama": "/api/version", "vllm": 
 
 @dataclass(frozen=True)
 class SidecarLayout:
-    """Where a sidecar's files are and where it listens."""
+    """Where a sidecar's files are and where it listens.
+
+    The process never starts as root, in a Pod or on a host, so that it has no user to change to.
+    """
 
     listen: str
     """Where the gateway connects to, as HAProxy's `bind` spells it."""
@@ -45,12 +48,6 @@ class SidecarLayout:
     """PEM file of the certificate chain; the key is beside it with the ending `.key`."""
     probe: str | None = None
     """Where the kubelet's probe listens, as `bind` spells it; no such listener when absent."""
-    user: str | None = None
-    """User to become after start; for a host, where the process starts as root."""
-    group: str | None = None
-    """Group to become after start."""
-    chroot: str | None = None
-    """Empty folder to lock the process into after start."""
 
 
 POD_LAYOUT: Final = SidecarLayout(
@@ -60,7 +57,7 @@ POD_LAYOUT: Final = SidecarLayout(
     certificate="/etc/sidecar-tls/tls.crt",
     probe=f":{GUARD_PROBE_PORT}",
 )
-"""Layout of a Pod. The process is not root there, so that it has no user to change to."""
+"""Layout of a Pod."""
 
 
 def host_layout(claim: Claim, endpoint_id: str) -> SidecarLayout:

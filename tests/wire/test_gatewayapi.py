@@ -2,12 +2,14 @@
 
 import secrets
 from collections.abc import Iterator
+from dataclasses import replace
 
 import httpx
 import pytest
 
 from hearth.gatewayapi.client import GatewayClient
 from hearth.gatewayapi.management_api import ManagementApi
+from hearth.gatewayapi.records import WantedBudget, WantedTeam
 from tests.support.gateway_contract import GatewayContract, Replica, wanted_key, wanted_team
 from tests.support.litellm import LiteLLM, missing
 
@@ -52,3 +54,27 @@ class TestOnLoopback(GatewayContract):
             )
         assert {key.token for key in one.keys_of_team(team.team_id)} == {key.token for key in keys}
         one._api.call("delete", "POST", "/team/delete", body={"team_ids": [team.team_id]}, repeatable=False)
+
+    @pytest.mark.parametrize("limit", ["spend", "requests"])
+    def test_a_person_is_held_to_the_budget_from_the_first_request_on(
+        self, replicas: list[Replica], team: WantedTeam, limit: str
+    ) -> None:
+        """Both replicas count together, and a person whom the gateway has never seen is no exception."""
+        one, name = replicas[0].client, f"contract-{secrets.token_hex(4)}"
+        generous = WantedBudget(name, 100.0, "1d", 1000, 1_000_000)
+        budget = replace(generous, max_budget=1.0) if limit == "spend" else replace(generous, rpm_limit=5)
+        one.create_budget(budget)
+        key = replace(wanted_key(team, "fast"), person_budget=name)
+        one.register_key(key)
+        body = {"model": "fast", "max_tokens": 5, "messages": [{"role": "user", "content": "hi"}], "user": name}
+        statuses = [
+            replicas[number % 2]
+            .http.post("/v1/chat/completions", json=body, headers={"Authorization": f"Bearer {key.value}"})
+            .status_code
+            for number in range(12)
+        ]
+        one.delete_budget(name)
+        # A call costs 0.20 of 1.00, and a minute may begin anew on the way.
+        assert set(statuses) == {200, 429}
+        assert statuses[:5] == [200] * 5
+        assert statuses.count(200) <= 6 if limit == "spend" else statuses[5] == 429
