@@ -32,10 +32,12 @@ def bench(haproxy_binary: str, folder: Path) -> Iterator[Bench]:
         {
             "named": private_endpoint(f"https://{NAME}:8443/v1", runtimeCapacity=capacity(setup_ms=1_000)),
             "address": private_endpoint(f"https://{INSIDE}:8443/v1"),
+            "six": plaintext_endpoint("http://[fd12::1]:11434/v1"),
             "plain": plaintext_endpoint(f"http://{NAME}:11434/v1"),
             "dead": private_endpoint("https://dead.lan.test:9/v1", runtimeCapacity=capacity(setup_ms=300)),
         },
         providers=[provider()],
+        cidrs=("10.77.0.0/24", "fd12::/64"),
     )
     environment = {
         "HTTP_PROXY": f"http://{ALSO_INSIDE}:3128",
@@ -137,6 +139,14 @@ def test_a_plaintext_upstream_is_spoken_to_in_cleartext(bench: Bench) -> None:
         (request,) = upstream.requests
         assert request.header("host") == f"{NAME}:11434"
         assert "authorization" not in request.names
+
+
+def test_an_ipv6_address_is_connected_to_without_a_look_up(bench: Bench) -> None:
+    queries = bench.dns.queries
+    with CountingUpstream("fd12::1", 11434) as upstream:
+        assert bench.post("endpoint-six").status == 200
+        assert upstream.requests[0].header("host") == "[fd12::1]:11434"
+    assert bench.dns.queries == queries
 
 
 def test_an_upstream_that_is_away_is_another_code(bench: Bench) -> None:
