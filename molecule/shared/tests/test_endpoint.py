@@ -11,6 +11,7 @@ import openai
 import pytest
 
 from tests.support.edge import CHAT, EdgeHost, Endpoint, counting_runtime, ephemeral, trust_context
+from tests.wire.client import wait_for
 from tests.wire.test_sidecar_framing import SMUGGLED
 from tests.wire.test_sidecar_targets import WRONG_METHODS, WRONG_TARGETS
 
