@@ -15,7 +15,16 @@ from pulumi.runtime.rpc import UNKNOWN
 from hearth.gatewayapi.client import GatewayClient
 from hearth.gatewayapi.errors import NotOursError
 from hearth.gatewayapi.provider import GatewayProvider, Props, are_names, is_whole_above_zero, step, whole
-from hearth.gatewayapi.records import NO_MODELS, Key, Mark, WantedKey, is_key, key_alias, key_token
+from hearth.gatewayapi.records import (
+    NO_MODELS,
+    PERSON_BUDGET_FIELD,
+    Key,
+    Mark,
+    WantedKey,
+    is_key,
+    key_alias,
+    key_token,
+)
 
 LONGEST_GRACE_SECONDS: Final = 3_600
 """Longest time in seconds for which an old key is kept after a rotation."""
@@ -28,7 +37,7 @@ class AppKeyProvider(GatewayProvider):
     """Registers, changes, reads and removes one key. Its value goes to the gateway once, and is in no output."""
 
     required: ClassVar[tuple[str, ...]] = ("stack", "tenant", "app", "generation", "team_id", "alias", "value")
-    changing: ClassVar[tuple[str, ...]] = ("models", "parallel_requests", "grace_seconds")
+    changing: ClassVar[tuple[str, ...]] = ("models", "parallel_requests", "person_budget", "grace_seconds")
     rules: ClassVar = {
         "generation": (is_whole_above_zero, "must be a whole number above 0"),
         "value": (is_key, "must be `sk-` and at least 13 letters, digits, `-` or `_`"),
@@ -146,6 +155,7 @@ class AppKey(Resource, module="hearth", name="AppKey"):
         models: Sequence[str],
         generation: int = 1,
         parallel_requests: int | None = None,
+        person_budget: pulumi.Input[str] | None = None,
         grace_seconds: int = 0,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -161,6 +171,7 @@ class AppKey(Resource, module="hearth", name="AppKey"):
             models: public model names that it may use; none means no model at all.
             generation: 1 or more; raise it together with the value to rotate the key.
             parallel_requests: requests at once; LiteLLM has this limit for a key and not for a team.
+            person_budget: id of the budget of every person that a request names, output of `PersonBudget` (S3-56).
             grace_seconds: how long the key stays usable after a later generation has replaced it, 0 to 3600.
             opts: options of Pulumi.
         """
@@ -175,6 +186,7 @@ class AppKey(Resource, module="hearth", name="AppKey"):
             "value": pulumi.Output.secret(value),
             "models": list(models),
             "parallel_requests": parallel_requests,
+            "person_budget": person_budget,
             "grace_seconds": grace_seconds,
             "blocked": None,
         }
@@ -190,6 +202,7 @@ def _wanted(props: Props) -> WantedKey:
         models=tuple(props.get("models") or ()),
         mark=Mark(stack, tenant, app, int(generation)),
         parallel_requests=whole(props, "parallel_requests"),
+        person_budget=props.get("person_budget"),
     )
 
 
@@ -201,6 +214,7 @@ def _outputs(props: Props, there: Key) -> Props:
         "team_id": there.team_id,
         "models": sorted(name for name in there.models if name != NO_MODELS),
         "parallel_requests": there.max_parallel_requests,
+        "person_budget": there.metadata.get(PERSON_BUDGET_FIELD),
         "grace_seconds": props.get("grace_seconds"),
         "blocked": bool(there.blocked),
     }
@@ -217,7 +231,10 @@ def _is_followed(client: GatewayClient, props: Props) -> bool:
     mark = Mark(props["stack"], props["tenant"], props["app"])
     for key in client.keys_of_team(props["team_id"]):
         generation = key.metadata.get("generation")
-        without = {name: value for name, value in key.metadata.items() if name != "generation"}
-        if mark.is_on(without) and isinstance(generation, int) and generation > int(props["generation"]):
+        if (
+            mark.is_on({**key.metadata, "generation": None})
+            and isinstance(generation, int)
+            and generation > int(props["generation"])
+        ):
             return True
     return False

@@ -17,8 +17,8 @@ NO_MODELS: Final = "no-default-models"
 """What a list of models says in place of being empty: LiteLLM reads an empty list as "all of them"."""
 CLIENT_ROUTES: Final = (*(f"/v1{path}" for path in OPERATION_PATHS.values()), "/v1/models")
 """The routes that a key may call: what the front passes. It is good for nothing else, even on LiteLLM's own port."""
-SHORTEST_KEY: Final = 16
-"""Fewest characters of a key that LiteLLM accepts."""
+PERSON_BUDGET_FIELD: Final = "end_user_budget_id"
+"""Field of a key's metadata with the budget of its persons."""
 
 _KEY: Final = re.compile(r"^sk-[A-Za-z0-9_-]{13,}$")
 _MANAGER: Final = "hearth"
@@ -101,6 +101,10 @@ class WantedKey:
     """Paths that it may call."""
     parallel_requests: int | None = None
     """Requests at once; LiteLLM bounds them for a key, and not for a team."""
+    person_budget: str | None = None
+    """Id of the budget of every person that a request with this key names (S3-56). LiteLLM's setting for all keys
+    leaves a person unbounded until the first spend is in its database, some ten seconds; with the id on the key, the
+    first request counts."""
 
     @property
     def token(self) -> str:
@@ -109,11 +113,13 @@ class WantedKey:
 
     def settings(self) -> dict[str, Any]:
         """Return what can be changed after registration, in the form that is sent."""
+        person = {PERSON_BUDGET_FIELD: self.person_budget} if self.person_budget else {}
         return {
             "models": list(self.models) or [NO_MODELS],
             "allowed_routes": list(self.routes),
             "max_parallel_requests": self.parallel_requests,
-            "metadata": self.mark.metadata(),
+            # LiteLLM keeps the budget of a key's persons in the key's metadata.
+            "metadata": {**self.mark.metadata(), **person},
         }
 
 

@@ -179,8 +179,14 @@ class GatewayContract:
         key = wanted_key(team, model)
         replicas[0].client.register_key(key)
         assert [replica.offered(key.value) for replica in replicas] == [[model], [model]]
-        none = WantedKey(key.value, key.alias, key.team_id, (), key.mark, parallel_requests=3)
-        assert replicas[0].client.update_key(none).max_parallel_requests == 3
+        name = f"contract-{secrets.token_hex(4)}"
+        replicas[0].client.create_budget(WantedBudget(name, 1.0, "1d", 10, 100))
+        none = WantedKey(key.value, key.alias, key.team_id, (), key.mark, parallel_requests=3, person_budget=name)
+        changed = replicas[0].client.update_key(none)
+        assert (changed.max_parallel_requests, changed.metadata["end_user_budget_id"]) == (3, name)
+        replicas[0].client.delete_budget(name)
+        cleared = replicas[0].client.update_key(WantedKey(key.value, key.alias, key.team_id, (), key.mark))
+        assert (cleared.max_parallel_requests, cleared.metadata) == (None, key.mark.metadata())
         for _ in range(CACHE_TRIES):
             seen = [replica.offered(key.value) for replica in replicas]
             if seen == [[], []]:
