@@ -40,6 +40,8 @@ OPTIONS: Final[Mapping[str, KindOptions]] = {
     "Service": KindOptions(skip_await=True),
 }
 """Options by kind; every other kind is created plainly."""
+WORKLOADS: Final = ("Deployment", "StatefulSet", "Job")
+"""Kinds that need the configuration that stands beside them."""
 
 
 class Manifest(pulumi.CustomResource):
@@ -82,6 +84,7 @@ def deploy(
     parent: pulumi.Resource,
     depends_on: Sequence[pulumi.Resource] = (),
     name: str | None = None,
+    retain: bool = False,
 ) -> Manifest:
     """Declare one object.
 
@@ -90,6 +93,7 @@ def deploy(
         parent: component that it belongs to; the component carries the provider.
         depends_on: what has to exist first.
         name: its stable name when the real one is an output.
+        retain: whether the object stays in the cluster when it leaves the program, whatever its kind.
     """
     options = OPTIONS.get(manifest["kind"], KindOptions())
     if options.skip_await:
@@ -102,7 +106,7 @@ def deploy(
             parent=parent,
             depends_on=list(depends_on),
             protect=options.protect or None,
-            retain_on_delete=options.retain or None,
+            retain_on_delete=retain or options.retain or None,
             custom_timeouts=pulumi.CustomTimeouts(create=timeout, update=timeout) if timeout else None,
         ),
     )
@@ -113,18 +117,27 @@ def deploy_all(
     *,
     parent: pulumi.Resource,
     depends_on: Sequence[pulumi.Resource] = (),
+    retain_namespaces: bool = False,
 ) -> list[pulumi.Resource]:
-    """Declare several objects; workloads come after the configuration that stands beside them.
+    """Declare several objects: namespaces, then what stands in them, then the workloads.
 
     What depends on the returned resources comes after the workloads have rolled out.
+
+    Args:
+        manifests: the objects.
+        parent: component that they belong to.
+        depends_on: what has to exist before all of them.
+        retain_namespaces: whether the namespaces among them stay when they leave the program.
     """
-    workloads = {"Deployment", "StatefulSet", "Job"}
-    ordered = list(manifests)
-    first = [deploy(m, parent=parent, depends_on=depends_on) for m in ordered if m["kind"] not in workloads]
-    last = [deploy(m, parent=parent, depends_on=[*depends_on, *first]) for m in ordered if m["kind"] in workloads]
+    kinds: tuple[list[Mapping[str, Any]], ...] = ([], [], [])
+    for manifest in manifests:
+        kinds[2 if manifest["kind"] in WORKLOADS else 0 if manifest["kind"] == "Namespace" else 1].append(manifest)
+    spaces = [deploy(m, parent=parent, depends_on=depends_on, retain=retain_namespaces) for m in kinds[0]]
+    first = [deploy(m, parent=parent, depends_on=[*depends_on, *spaces]) for m in kinds[1]]
+    last = [(m, deploy(m, parent=parent, depends_on=[*depends_on, *spaces, *first])) for m in kinds[2]]
     rollouts = [
         Rollout(logical_name(m), m, opts=pulumi.ResourceOptions(parent=parent, depends_on=[workload]))
-        for m, workload in zip((m for m in ordered if m["kind"] in workloads), last, strict=True)
+        for m, workload in last
         if m["kind"] in ROLLED_OUT
     ]
-    return [*first, *last, *rollouts]
+    return [*spaces, *first, *(workload for _, workload in last), *rollouts]

@@ -127,7 +127,7 @@ class SystemSecrets(pulumi.ComponentResource):
         return name
 
     def _endpoints(self, tokens: Mapping[str, pulumi.Output[str]]) -> dict[str, Any]:
-        """Declare what the endpoints in Pods need: a CA, a certificate and a runtime key each, and the guard's tokens."""
+        """Declare what the endpoints in Pods need: a CA, certificates, runtime keys, and the guard's tokens."""
         here = pulumi.ResourceOptions(parent=self)
         authority = CertificateAuthority("in-cluster-ca", "Hearth in-cluster CA", opts=here)
         trust = authority.certificate.apply(

@@ -64,7 +64,8 @@ class Tenant(pulumi.ComponentResource):
     ) -> None:
         super().__init__("hearth:index:Tenant", name, {}, pulumi.ResourceOptions(parent=parent))
         declared = claim.tenants[name]
-        objects = deploy_all(tenant(claim, name), parent=self)
+        # A namespace that the claim names may have been there before, with what others put into it: it stays.
+        objects = deploy_all(tenant(claim, name), parent=self, retain_namespaces=declared.namespace is not None)
         models = offered_models(claim, artefacts, name)
         limits = declared.limits
         team = Team(
@@ -94,13 +95,13 @@ class Tenant(pulumi.ComponentResource):
     ) -> None:
         declared = claim.tenants[name].apps[app]
         made = RandomSecret(
-            f"{name}-{app}-key",
+            f"{name}--{app}",
             prefix="sk-",
             generation=declared.key_generation,
             opts=pulumi.ResourceOptions(parent=self),
         )
         key = AppKey(
-            f"{name}-{app}",
+            f"{name}--{app}",
             stack=stack,
             tenant=name,
             app=app,
@@ -113,7 +114,7 @@ class Tenant(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self),
         )
         CredentialsSecret(
-            f"{name}-{app}",
+            f"{name}--{app}",
             credentials_secret_manifest(claim, name, app, made.value),
             pulumi.ResourceOptions(parent=self, depends_on=[key, *objects]),
         )

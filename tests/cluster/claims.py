@@ -54,12 +54,13 @@ def deployment(endpoint: str, operations: list[str], **more: Any) -> dict[str, A
     }
 
 
-def claim(bundle_file: str, bundle_sha256: str) -> dict[str, Any]:
+def claim(bundle_file: str, bundle_sha256: str, bundle_version: int) -> dict[str, Any]:
     """Return the claim's values by key.
 
     Args:
         bundle_file: path of the scripted upstream's CA, relative to the project.
         bundle_sha256: its digest.
+        bundle_version: its version.
     """
     pins = versions()
     return {
@@ -76,7 +77,7 @@ def claim(bundle_file: str, bundle_sha256: str) -> dict[str, Any]:
         "networkZones": {
             "scripted": {"dnsNames": [SCRIPTED_HOST], "cidrs": ["10.244.0.0/16"], "ports": [8443]},
         },
-        "trustBundles": {"scripted-ca": {"file": bundle_file, "version": 1, "sha256": bundle_sha256}},
+        "trustBundles": {"scripted-ca": {"file": bundle_file, "version": bundle_version, "sha256": bundle_sha256}},
         "endpoints": {
             "gemma": {
                 "protocol": "openai_chat",

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -175,9 +176,13 @@ def platform(environment: dict[str, str]) -> Iterator[Platform]:
         (folder / "ca.pem").write_text(authority.pem)
         digest = hashlib.sha256(authority.pem.encode()).hexdigest()
         kube = Kube(environment)
+        # A cluster that was kept has Pods with the certificates and keys of another run.
+        for namespace in (claims.SCRIPTED_NAMESPACE, "tenant-family", "tenant-guests", "stranger"):
+            kube.run("-n", namespace, "delete", "pods", "--all", "--wait=true", check=False)
         kube.apply(*scripted_upstream(*authority.issue(x509.DNSName(claims.SCRIPTED_HOST))))
         stack = Stack("test", folder, environment)
-        claim = claims.claim(f"{folder.name}/ca.pem", digest)
+        # Every run has a CA of its own, and other bytes need a higher version.
+        claim = claims.claim(f"{folder.name}/ca.pem", digest, int(time.time() / 60) % 1_000_000)
         made = Platform(kube, stack, claim, environment)
         kube.apply(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "system-llm"}},

@@ -24,7 +24,7 @@ def work():
     while time.monotonic() - start < seconds:
         try:
             answer = client.post(url, json=body)
-            outcome = str(answer.status_code) if answer.status_code == 200 else f"{answer.status_code} {answer.text[:160]}"
+            outcome = "200" if answer.status_code == 200 else f"{answer.status_code} {answer.text[:160]}"
         except Exception as error:
             outcome = f"{type(error).__name__} {str(error)[:100]}"
         now = round(time.monotonic() - start, 1)

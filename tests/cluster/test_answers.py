@@ -66,7 +66,8 @@ def test_curl_works_with_the_three_values_of_the_secret(platform: Platform) -> N
             "a scripted answer 15",
         ),
         (
-            'r = client.completions.create(model="scripted", prompt="x")\nprint(r.choices[0].text, r.usage.total_tokens)',
+            'r = client.completions.create(model="scripted", prompt="x")\n'
+            "print(r.choices[0].text, r.usage.total_tokens)",
             "a scripted answer 15",
         ),
         (

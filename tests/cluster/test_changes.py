@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.cluster.chats import gateway_hosts
 from tests.cluster.claims import changed
 from tests.cluster.conftest import Platform
 from tests.cluster.kube import eventually
@@ -77,12 +78,11 @@ def test_adding_and_removing_a_tenant_touches_nobody_else(restored: Platform) ->
 
 def statuses_of_key(platform: Platform, key: str) -> list[int]:
     """What each replica says to a key; the key goes in by standard input."""
-    hosts = [pod["status"]["podIP"] for pod in platform.kube.pods("system-llm", "hearth.dev/role=gateway")]
     program = f"""
 import httpx, json
-statuses = [httpx.get(f"http://{{host}}:4000/v1/models", headers={{"Authorization": "Bearer {key}"}}, timeout=30).status_code
-            for host in {hosts!r}]
-print(json.dumps(statuses))
+headers = {{"Authorization": "Bearer {key}"}}
+urls = [f"http://{{host}}:4000/v1/models" for host in {gateway_hosts(platform)!r}]
+print(json.dumps([httpx.get(url, headers=headers, timeout=30).status_code for url in urls]))
 """
     return list(json.loads(platform.kube.python("tenant-family", "notes", program)))
 

@@ -1,11 +1,11 @@
 """What is declared to happen when a part dies (docs/failures.md)."""
 
-import json
 import re
 import uuid
 
 import pytest
 
+from tests.cluster.chats import chats
 from tests.cluster.conftest import Platform
 from tests.cluster.kube import eventually
 from tests.cluster.load import Load
@@ -41,16 +41,7 @@ def test_without_valkey_budgets_are_closed_and_the_rest_goes_on(platform: Platfo
         eventually(
             "no cache Pod", lambda: platform.kube.pod_names("system-llm", "hearth.dev/role=cache") == [], seconds=60
         )
-        person = f"carol-{uuid.uuid4().hex[:8]}"
-        program = f"""
-import httpx, json, os
-statuses = [httpx.post(os.environ["OPENAI_API_BASE"] + "/chat/completions", timeout=60,
-    headers={{"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"]}},
-    json={{"model": "scripted", "max_tokens": 5, "user": "{person}", "messages": [{{"role": "user", "content": "x"}}]}}).status_code
-    for _ in range(4)]
-print(json.dumps(statuses))
-"""
-        answers = json.loads(platform.kube.python("tenant-family", "notes", program))
+        answers = chats(platform, f"carol-{uuid.uuid4().hex[:8]}", 4)
         assert 200 not in answers, "a budget that cannot be counted is closed"
     finally:
         platform.kube.run("-n", "system-llm", "scale", "deployment/llm-cache", "--replicas=1")
@@ -61,14 +52,7 @@ print(json.dumps(statuses))
 
 def test_a_postgresql_pod_that_dies_loses_neither_keys_nor_spend(platform: Platform) -> None:
     person = f"dora-{uuid.uuid4().hex[:8]}"
-    program = f"""
-import httpx, os
-r = httpx.post(os.environ["OPENAI_API_BASE"] + "/chat/completions", timeout=60,
-    headers={{"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"]}},
-    json={{"model": "scripted", "max_tokens": 5, "user": "{person}", "messages": [{{"role": "user", "content": "x"}}]}})
-print(r.status_code)
-"""
-    assert platform.kube.python("tenant-family", "notes", program).strip() == "200"
+    assert chats(platform, person, 1) == [200]
 
     def spend() -> float:
         found = sql(platform, "litellm", f"""SELECT spend FROM "LiteLLM_EndUserTable" WHERE user_id = '{person}';""")
@@ -89,5 +73,4 @@ print(r.status_code)
     assert sorted(after["keys"]) == sorted(keys["keys"])  # type: ignore[index]
     # Declared: cached keys go on, others get a 5xx in JSON; nobody is told that a good key is wrong.
     assert not [kind for kind in result.failures if kind.startswith(("401", "403"))], result
-    status = platform.kube.python("tenant-family", "notes", program).strip()
-    assert status == "200"
+    assert chats(platform, person, 1) == [200]

@@ -96,8 +96,8 @@ def test_the_local_stack_declares_one_of_everything(local: dict[str, Any]) -> No
         "kubernetes:apps/v1:Deployment|Deployment:system-llm/llm-gemma",
         "kubernetes:apps/v1:Deployment|Deployment:system-llm/vllm-inference",
         "pulumi-python:dynamic/hearth:Team|family",
-        "pulumi-python:dynamic/hearth:AppKey|family-notes",
-        "pulumi-python:dynamic/hearth:CredentialsSecret|family-notes",
+        "pulumi-python:dynamic/hearth:AppKey|family--notes",
+        "pulumi-python:dynamic/hearth:CredentialsSecret|family--notes",
         "pulumi-python:dynamic/hearth:PersonBudget|hearth-person",
     } <= names
 
