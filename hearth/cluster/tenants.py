@@ -23,11 +23,15 @@ from hearth.gatewayapi.team import Team
 class PersonLimit(pulumi.ComponentResource):
     """The budget that every person is held to, where the claim has one (S3-54)."""
 
+    budget_id: pulumi.Output[str] | None
+    """Its id, which every key names; none where the claim has no budget."""
+
     def __init__(self, claim: Claim, *, parent: pulumi.Resource, gateway: Sequence[pulumi.Resource]) -> None:
         super().__init__("hearth:index:PersonLimit", "person-limit", {}, pulumi.ResourceOptions(parent=parent))
         budget = claim.llm.person_budget
+        self.budget_id = None
         if budget is not None:
-            PersonBudget(
+            self.budget_id = PersonBudget(
                 PERSON_BUDGET,
                 budget_id=PERSON_BUDGET,
                 max_budget=float(budget.max_spend),
@@ -35,7 +39,7 @@ class PersonLimit(pulumi.ComponentResource):
                 rpm_limit=budget.requests_per_minute,
                 tpm_limit=budget.tokens_per_minute,
                 opts=pulumi.ResourceOptions(parent=self, depends_on=list(gateway)),
-            )
+            ).budget_id
         self.register_outputs({})
 
 
@@ -61,6 +65,7 @@ class Tenant(pulumi.ComponentResource):
         *,
         parent: pulumi.Resource,
         gateway: Sequence[pulumi.Resource],
+        person_budget: pulumi.Output[str] | None,
     ) -> None:
         super().__init__("hearth:index:Tenant", name, {}, pulumi.ResourceOptions(parent=parent))
         declared = claim.tenants[name]
@@ -80,7 +85,7 @@ class Tenant(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, depends_on=list(gateway)),
         )
         for app in sorted(key for key, value in declared.apps.items() if value.llm):
-            self._application(stack, claim, name, app, team, models, objects)
+            self._application(stack, claim, name, app, team, models, objects, person_budget)
         self.register_outputs({})
 
     def _application(
@@ -92,6 +97,7 @@ class Tenant(pulumi.ComponentResource):
         team: Team,
         models: Sequence[str],
         objects: Sequence[pulumi.Resource],
+        person_budget: pulumi.Output[str] | None,
     ) -> None:
         declared = claim.tenants[name].apps[app]
         made = RandomSecret(
@@ -111,6 +117,7 @@ class Tenant(pulumi.ComponentResource):
             generation=declared.key_generation,
             grace_seconds=declared.key_grace_seconds,
             parallel_requests=claim.tenants[name].limits.parallel_requests,
+            person_budget=person_budget,
             opts=pulumi.ResourceOptions(parent=self),
         )
         CredentialsSecret(
@@ -133,7 +140,7 @@ class Tenants(pulumi.ComponentResource):
         gateway: Sequence[pulumi.Resource],
     ) -> None:
         super().__init__("hearth:index:Tenants", "tenants", {}, pulumi.ResourceOptions(parent=parent))
-        PersonLimit(claim, parent=self, gateway=gateway)
+        persons = PersonLimit(claim, parent=self, gateway=gateway)
         for name in sorted(claim.tenants):
-            Tenant(stack, claim, artefacts, name, parent=self, gateway=gateway)
+            Tenant(stack, claim, artefacts, name, parent=self, gateway=gateway, person_budget=persons.budget_id)
         self.register_outputs({})
