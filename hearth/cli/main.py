@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 COMMANDS: Final[dict[str, str]] = {
     "check": "hearth.cli.check",
+    "credentials": "hearth.cli.credentials",
     "evidence": "hearth.cli.evidence",
     "render": "hearth.cli.render",
     "schema": "hearth.cli.schema",

@@ -209,12 +209,7 @@ class KubernetesApi:
         A server-side apply would create what is missing, so the Deployment is looked for first.
         """
         namespace = self.cluster.namespace
-        there = self._apps(
-            f"read the Deployment {namespace}/{name}",
-            lambda api, fixed: api.read_namespaced_deployment(name, namespace, **fixed),
-            absent=(404,),
-        )
-        if there is None:
+        if self.workload("Deployment", namespace, name) is None:
             return None
         return self._apps(
             f"restart the Deployment {namespace}/{name}",
