@@ -7,8 +7,9 @@ name: claim
 author: The Hearth authors
 short_description: The hosts of a claim's endpoints
 description:
-  - Lists every host that an endpoint with C(runtime.placement=host) names in its base URL, in the group C(hearth_endpoints).
-  - Each host gets C(hearth_endpoints) (its endpoint ids), and C(hearth_environment) and C(hearth_project) as given here.
+  - Lists every host that an endpoint with C(runtime.placement=host) names in its base URL.
+  - They are in the group C(hearth_endpoints), which gets C(hearth_environment) and C(hearth_project) as given here.
+  - Each host gets C(hearth_endpoints), its endpoint ids.
   - The file has to be called C(*.claim.yml).
 options:
   plugin:

@@ -31,7 +31,10 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _raw:
-  description: One dictionary with the fields of C(hearth.compile.host.HostPlan), and with the PEM texts of the claim's trust bundles as C(bundles).
+  description:
+    - One dictionary with the fields of C(hearth.compile.host.HostPlan).
+    - C(bundles) holds the PEM texts of the claim's trust bundles.
+    - When the claim is refused it has C(refused) alone, every problem in one text.
   type: list
   elements: dict
 """
@@ -69,6 +72,6 @@ class LookupModule(LookupBase):
             loaded = load_claim_file(stack_file(self.get_option("environment"), Path(self.get_option("project"))))
             plan = host_plan(loaded.claim, endpoints)
         except ClaimError as refused:
-            raise AnsibleLookupError(str(refused)) from refused
+            return [{"refused": str(refused)}]
         # through JSON, so that tuples and mappings become what templates expect
-        return [json.loads(json.dumps({**asdict(plan), "bundles": dict(loaded.bundles)}))]
+        return [json.loads(json.dumps({**asdict(plan), "bundles": dict(loaded.bundles), "refused": ""}))]

@@ -14,7 +14,9 @@ def picture(host: EdgeHost, name: str) -> list[str]:
 def test_everything_goes_and_nothing_else(edge_host: EdgeHost) -> None:
     before = edge_host.run("cat /root/before").splitlines()
     installed = picture(edge_host, "after")
-    assert any("hearth-sidecar" in line for line in installed), "nothing is installed, so that removing it proves nothing"
+    assert any("hearth-sidecar" in line for line in installed), (
+        "nothing is installed, so that removing it proves nothing"
+    )
 
     play("playbooks/remove.yml", "--check")
     assert picture(edge_host, "after") == installed, "check mode changed the host"

@@ -1,0 +1,196 @@
+"""What can be wrong with a host: one message that names host, cause and remedy, and the host as it was (issue 4)."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+
+from tests.support.edge import ROOT, EdgeHost, ephemeral, play
+from tests.support.pki import Authority
+
+NAME = "debian12.edge.test"
+UNIT = "hearth-sidecar-llama-debian12"
+SIDECAR = "/etc/hearth/sidecar/llama-debian12"
+
+
+def picture(host: EdgeHost) -> list[str]:
+    script = (ROOT / "molecule/shared/files/picture.sh").read_text()
+    host.run("sh -c %s picture /root/before", script)
+    return host.run("cat /root/before").splitlines()
+
+
+def refused(host: EdgeHost, *arguments: str) -> str:
+    """Run the playbook, see it refuse without a change, and return its one message."""
+    before = picture(host)
+    found = play("playbooks/edge.yml", *arguments, check=False)
+    assert found.returncode != 0, "the playbook accepted it"
+    assert "changed=0" in found.stdout, found.stdout[-2000:]
+    assert "unreachable=0    failed=1" in found.stdout
+    assert picture(host) == before
+    _, message = found.stdout.split("fatal: ")
+    text = " ".join(message.split("PLAY RECAP")[0].replace("\n", " ").split())
+    assert f"{NAME}: " in text
+    assert "Traceback" not in found.stdout
+    return text
+
+
+@contextlib.contextmanager
+def undone(host: EdgeHost, fault: str, undo: str) -> Iterator[None]:
+    host.run(fault)
+    try:
+        yield
+    finally:
+        host.run(undo)
+
+
+def serves(host: EdgeHost) -> bool:
+    return all(endpoint.get("/sidecar/health").status == 200 for endpoint in host.sidecars)
+
+
+def test_an_edited_configuration(edge_host: EdgeHost) -> None:
+    config = f"{SIDECAR}/current/sidecar.cfg"
+    edge_host.run(f"cp {config} /root/kept && echo '# by hand' >>{config}")
+    message = refused(edge_host)
+    assert config in message
+    assert "not as the role wrote it" in message
+    assert "tls_sidecar_replace_edited=true" in message
+    assert serves(edge_host)
+    play("playbooks/edge.yml", "-e", "tls_sidecar_replace_edited=true")
+    assert "by hand" not in edge_host.run(f"cat {config}")
+    edge_host.run("rm /root/kept")
+    assert "changed=0" in play("playbooks/edge.yml").stdout
+
+
+def test_an_added_file(edge_host: EdgeHost) -> None:
+    file = f"{SIDECAR}/current/extra.cfg"
+    with undone(edge_host, f"touch {file}", f"rm {file}"):
+        assert file in refused(edge_host)
+
+
+def test_a_wrong_clock(edge_host: EdgeHost) -> None:
+    """`date` is replaced, because a container has the clock of its machine."""
+    with undone(
+        edge_host,
+        "printf '#!/bin/sh\\necho 1000000000\\n' >/usr/local/bin/date && chmod 755 /usr/local/bin/date",
+        "rm /usr/local/bin/date",
+    ):
+        message = refused(edge_host)
+    assert "behind the control host's" in message
+    assert "timedatectl set-ntp true" in message
+
+
+def test_a_port_that_another_program_has(edge_host: EdgeHost) -> None:
+    with undone(
+        edge_host,
+        f"systemctl stop {UNIT} && systemd-run --quiet --unit=squatter python3 -m http.server 8443 && sleep 1",
+        f"systemctl stop squatter.service; systemctl start {UNIT}",
+    ):
+        message = refused(edge_host)
+    assert "port 8443 is in use by python3" in message
+    assert "squatter.service" in message
+
+
+def test_a_full_disk(edge_host: EdgeHost) -> None:
+    with undone(edge_host, "mount -t tmpfs -o size=64k tmpfs /var/lib/hearth", "umount /var/lib/hearth"):
+        message = refused(edge_host)
+    assert "MiB are free in /var/lib/hearth" in message
+    assert serves(edge_host)
+
+
+def other_key(authority: Authority) -> tuple[str, str]:
+    return authority.issue(x509.DNSName(NAME))[0], authority.issue(x509.DNSName(NAME))[1]
+
+
+def site_leaf(names: list[str], days: float) -> Callable[[Authority], tuple[str, str]]:
+    return lambda authority: authority.issue(*[x509.DNSName(name) for name in names], days=days)
+
+
+@pytest.mark.parametrize(
+    ("make", "cause"),
+    [
+        (other_key, "does not belong to its private key"),
+        (site_leaf([NAME], -1), "ended at"),
+        (site_leaf(["other.edge.test"], 10), f"does not carry the name DNS:{NAME}"),
+        (site_leaf([NAME], 10), "does not verify against the trust bundle edge-ca"),
+        (lambda _: (Path(__file__).read_text(), "no key"), "cannot be read"),
+    ],
+    ids=["wrong key", "expired", "wrong name", "another authority", "no certificate"],
+)
+def test_a_certificate_that_would_not_work(
+    edge_host: EdgeHost, tmp_path: Path, make: Callable[[Authority], tuple[str, str]], cause: str
+) -> None:
+    certificate, key = make(Authority("somebody else's CA"))
+    (tmp_path / "certificate.pem").write_text(certificate)
+    (tmp_path / "key.pem").write_text(key)
+    message = refused(
+        edge_host,
+        "-e",
+        "{hearth_certificate: \"{{ lookup('file', '%s') }}\"}" % (tmp_path / "certificate.pem"),
+        "-e",
+        "{hearth_certificate_key: \"{{ lookup('file', '%s') }}\"}" % (tmp_path / "key.pem"),
+    )
+    assert cause in message
+    assert "PRIVATE KEY" not in message
+    assert serves(edge_host)
+
+
+def test_a_model_that_is_not_the_declared_one(edge_host: EdgeHost) -> None:
+    claim = ephemeral() / "site/stacks/Pulumi.edge.yaml"
+    text = claim.read_text()
+    digest = text.split("digest: ", 1)[1].split("}")[0]
+    try:
+        claim.write_text(text.replace(digest, '"sha256:' + "0" * 64 + '"'))
+        message = refused(edge_host)
+    finally:
+        claim.write_text(text)
+    assert "/srv/models/model.gguf has the digest sha256:" in message
+
+
+def test_an_archive_that_is_not_the_declared_one(edge_host: EdgeHost) -> None:
+    found = play("playbooks/edge.yml", "-e", f"llama_cpp_archive_sha256={'0' * 64}", check=False)
+    assert "not the declared 0000" in found.stdout
+    assert "changed=0" in found.stdout
+    assert serves(edge_host)
+
+
+def test_a_certificate_is_due_and_the_passphrase_is_missing(
+    edge_host: EdgeHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEARTH_CA_PASSPHRASE", "")
+    message = refused(edge_host, "-e", "local_ca_renew_days=89")
+    assert "the present one ends at" in message
+    assert "Set HEARTH_CA_PASSPHRASE" in message
+
+
+def test_another_firewall(edge_host: EdgeHost) -> None:
+    """A mock of ufw that says that it is active: the real one needs kernel modules that no container has."""
+    with undone(
+        edge_host,
+        "printf '#!/bin/sh\\necho Status: active\\n' >/usr/local/sbin/ufw && chmod 755 /usr/local/sbin/ufw",
+        "rm /usr/local/sbin/ufw",
+    ):
+        message = refused(edge_host)
+    assert "ufw is active" in message
+    assert "edge_firewall_enabled: false" in message
+
+
+def test_a_firewall_that_would_shut_the_control_host_out(edge_host: EdgeHost) -> None:
+    message = refused(edge_host, "-e", '{edge_firewall_ssh_sources: ["203.0.113.0/24"]}')
+    assert "edge_firewall_ssh_sources does not hold" in message
+
+
+def test_a_host_that_the_claim_does_not_know(edge_host: EdgeHost) -> None:
+    message = refused(edge_host, "-e", "hearth_endpoint=nobody")
+    assert "hearth:endpoints.nobody: is not in the claim" in message
+
+
+def test_a_system_that_is_not_supported(edge_host: EdgeHost) -> None:
+    with undone(
+        edge_host,
+        "cp /usr/lib/os-release /run/kept && sed -i 's/bookworm/sid/' /usr/lib/os-release",
+        "cp /run/kept /usr/lib/os-release",
+    ):
+        message = refused(edge_host)
+    assert "Use Debian 12, Debian 13 or Ubuntu 24.04" in message
