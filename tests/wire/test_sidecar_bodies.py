@@ -90,6 +90,13 @@ def test_slow_bodies_hold_no_place_of_the_runtime(bench: Bench) -> None:
     assert bench.upstream.connections == 1
 
 
+def test_a_large_upload_that_stalls_holds_no_place_either(bench: Bench) -> None:
+    length = {**CREDENTIAL, "Content-Length": str(REQUEST_LIMIT), "Content-Type": "application/json"}
+    answer = bench.server.send(head("POST", CHAT, length) + b"x" * (REQUEST_LIMIT - 1))
+    assert (answer.status, answer.code) == (408, "request_timeout")
+    assert bench.upstream.connections == 0
+
+
 def of_length(size: int, *, chunked: bool) -> Behaviour:
     def behave(connection: Connection, _: Request) -> None:
         if chunked:

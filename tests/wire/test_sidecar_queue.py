@@ -80,6 +80,21 @@ def test_a_waiting_client_that_leaves_gives_its_place_away(haproxy_binary: str, 
         assert len(bench.upstream.requests) == 2, "the request of the client that left was never sent"
 
 
+def test_the_servers_own_queue_is_bounded_where_the_rule_is_not_seen(haproxy_binary: str, tmp_path: Path) -> None:
+    """The rule that answers 429 looks before it queues; behind it the queue itself is bounded."""
+    found = claim({ENDPOINT: sidecar_endpoint(runtimeCapacity=capacity(2, 2))})
+    without_rule = {"if { queue(runtime) ge 2 }": "if { always_false }"}
+    with (
+        running_sidecar(haproxy_binary, tmp_path, found, shorter=without_rule) as bench,
+        ThreadPoolExecutor(BURST) as pool,
+    ):
+        gate = bench.upstream.behaviour = Gate()
+        answers = [pool.submit(bench.post) for _ in range(BURST)]
+        assert wait_for(lambda: sum(answer.done() for answer in answers) == BURST - 4)
+        gate.open()
+        assert sorted(answer.result().status for answer in answers) == [200] * 4 + [503] * (BURST - 4)
+
+
 def test_waiting_ends_after_the_declared_time(haproxy_binary: str, tmp_path: Path) -> None:
     found = claim({ENDPOINT: sidecar_endpoint(runtimeCapacity=capacity(1, 1, setup_ms=500))})
     with running_sidecar(haproxy_binary, tmp_path, found) as bench, ThreadPoolExecutor(2) as pool:
