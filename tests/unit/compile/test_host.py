@@ -1,0 +1,196 @@
+"""The plan of a host: the runtimes, sidecars and ports that its endpoints mean (S4-87, S4-147, S4-150)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from hearth.claim.claim import Claim
+from hearth.claim.problems import ClaimError
+from hearth.compile.host import host_endpoints, host_plan
+from hearth.compile.sidecar import compile_sidecar, host_layout
+
+DIGEST = "a" * 64
+
+
+def endpoint(**changes: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "protocol": "openai_chat",
+        "baseUrl": "https://box.lan.test:8443/v1",
+        "endpointAuth": {"mode": "bearer", "credentialRef": "credential://one/workload"},
+        "networkProfile": {
+            "mode": "private_tls",
+            "termination": "tls_sidecar",
+            "networkZoneId": "lan",
+            "tls": {"trustBundle": "ca"},
+        },
+        "sidecar": {},
+        "runtime": {
+            "engine": "llamaCpp",
+            "placement": "host",
+            "loopback": "http://localhost:8081",
+            "credentialRef": "credential://one/runtime",
+            "memory": "3Gi",
+            "models": [{"source": {"file": "/srv/m.gguf"}, "digest": f"sha256:{DIGEST}"}],
+        },
+        "runtimeCapacity": {
+            "physicalRuntimeId": "box/8081",
+            "capacityDomainId": "box/cpu",
+            "maxParallelRequests": 2,
+            "maxQueuedRequests": 3,
+            "coldStartTimeoutMs": 1_500,
+        },
+    }
+    for path, value in changes.items():
+        *outer, last = path.split("__")
+        place = found
+        for key in outer:
+            place = place[key]
+        place[last] = value
+    return found
+
+
+def claim(endpoints: dict[str, dict[str, Any]], operations: list[str] | None = None, model: str = "gemma") -> Claim:
+    price = {"basis": "zero_marginal", "version": "1"}
+    values = {
+        "llm": {"enabled": True},
+        "networkZones": {
+            "lan": {
+                "cidrs": ["192.168.1.0/24", "192.168.7.0/24"],
+                "ports": [8443],
+                "allowPrivatePlaintext": True,
+            }
+        },
+        "trustBundles": {"ca": {"file": "trust/ca.v1.pem", "version": 1, "sha256": DIGEST}},
+        "endpoints": endpoints,
+        "deployments": {
+            f"on-{name}": {
+                "endpoint": name,
+                "model": model,
+                "operations": operations or ["chat"],
+                "pricing": {**price, "inputMicrosPerMillionTokens": 0, "outputMicrosPerMillionTokens": 0},
+                "residency": ["lan"],
+            }
+            for name in endpoints
+        },
+    }
+    return Claim.model_validate_json(json.dumps(values))
+
+
+def problems(found: Claim, *names: str) -> list[str]:
+    with pytest.raises(ClaimError) as refused:
+        host_plan(found, names)
+    return [problem.path for problem in refused.value.problems]
+
+
+def test_one_endpoint_is_one_runtime_behind_one_sidecar() -> None:
+    found = claim({"one": endpoint()})
+    plan = host_plan(found, ["one"])
+    (runtime,), (sidecar,) = plan.runtimes, plan.sidecars
+    assert (runtime.address, runtime.port, runtime.parallel_requests, runtime.queued_requests) == (
+        "127.0.0.1",
+        8081,
+        2,
+        3,
+    )
+    assert (runtime.memory, runtime.start_timeout_seconds, runtime.credential) == ("3G", 2, "one/runtime")
+    (model,) = runtime.models
+    assert (model.name, model.source, model.location, model.sha256) == ("gemma", "file", "/srv/m.gguf", DIGEST)
+    assert (sidecar.host, sidecar.port, sidecar.credential) == ("box.lan.test", 8443, "one/workload")
+    assert sidecar.operations == ("chat",)
+    compiled = compile_sidecar(found, "one", host_layout(found, "one"))
+    assert (dict(sidecar.files), sidecar.config_sha256) == (dict(compiled.files), compiled.config_sha256)
+    assert [(port.port, port.sources) for port in plan.open_ports] == [(8443, ())]
+    assert plan.closed_ports == (8081,)
+    assert plan.warnings == ()
+
+
+def test_endpoints_with_one_origin_share_the_runtime() -> None:
+    found = claim({"one": endpoint(), "two": endpoint(baseUrl="https://box.lan.test:8444/v1")})
+    plan = host_plan(found, ["two", "one", "one"])
+    assert [runtime.name for runtime in plan.runtimes] == ["one"]
+    assert [(sidecar.endpoint, sidecar.runtime) for sidecar in plan.sidecars] == [("one", "one"), ("two", "one")]
+
+
+def test_one_origin_with_two_descriptions_is_refused() -> None:
+    other = endpoint(baseUrl="https://box.lan.test:8444/v1", runtimeCapacity__maxParallelRequests=4)
+    assert problems(claim({"one": endpoint(), "two": other}), "one", "two") == ["hearth:endpoints.two.runtime"]
+
+
+def test_two_programs_on_one_port_are_refused() -> None:
+    second = endpoint(runtime__loopback="http://127.0.0.1:9000")
+    assert problems(claim({"one": endpoint(), "two": second}), "one", "two") == ["hearth:endpoints.two.baseUrl"]
+
+
+def test_plaintext_is_open_to_its_zone_alone_and_warned_about() -> None:
+    plain = endpoint(
+        baseUrl="http://box.lan.test:8080/v1",
+        endpointAuth={"mode": "none"},
+        networkProfile={"mode": "private_plaintext", "networkZoneId": "lan", "acceptPlaintextRisk": True},
+        sidecar=None,
+    )
+    plan = host_plan(claim({"one": plain}), ["one"])
+    assert plan.sidecars == ()
+    assert (plan.runtimes[0].address, plan.runtimes[0].port) == ("0.0.0.0", 8080)
+    assert [(port.port, port.sources) for port in plan.open_ports] == [(8080, ("192.168.1.0/24", "192.168.7.0/24"))]
+    assert plan.closed_ports == ()
+    assert len(plan.warnings) == 1
+    assert "unencrypted" in plan.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"runtime__placement": "pod"}, "runtime.placement"),
+        ({"runtime": None}, "runtime.placement"),
+        ({"networkProfile__termination": "native"}, "networkProfile.termination"),
+        ({"runtimeCapacity": None}, "runtimeCapacity"),
+        ({"runtime__engine": "vllm"}, "runtime.engine"),
+        (
+            {"runtime__models": [{"source": {"ollama": "gemma"}, "digest": f"sha256:{DIGEST}"}]},
+            "runtime.models[0].source",
+        ),
+        (
+            {"runtime__models": [{"source": {"file": f"/{n}"}, "digest": f"sha256:{DIGEST}"} for n in "ab"]},
+            "runtime.models",
+        ),
+    ],
+)
+def test_what_a_host_cannot_be_is_refused_with_its_place(changes: dict[str, Any], path: str) -> None:
+    assert problems(claim({"one": endpoint(**changes)}), "one") == [f"hearth:endpoints.one.{path}"]
+
+
+def test_an_endpoint_that_is_not_in_the_claim_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ClaimError, match="Name one of its endpoints in the inventory: one"):
+        host_plan(claim({"one": endpoint()}), ["nobody"])
+
+
+def test_chats_and_embeddings_need_a_llama_cpp_each() -> None:
+    assert problems(claim({"one": endpoint()}, ["chat", "embedding"]), "one") == ["hearth:endpoints.one.runtime"]
+    assert host_plan(claim({"one": endpoint()}, ["embedding"]), ["one"]).runtimes[0].embedding
+
+
+def test_ollama_models_keep_the_names_of_the_library() -> None:
+    models = [
+        {"source": {"ollama": "qwen3:0.6b"}, "digest": f"sha256:{DIGEST}"},
+        {
+            "source": {"huggingFace": {"repo": "o/m", "revision": "b" * 40, "file": "m.gguf"}},
+            "digest": f"sha256:{DIGEST}",
+        },
+    ]
+    found = endpoint(runtime__engine="ollama", runtime__models=models, runtime__credentialRef=None)
+    named = host_plan(claim({"one": found}), ["one"]).runtimes[0].models
+    assert [(model.name, model.source) for model in named] == [("qwen3:0.6b", "ollama"), ("gemma", "url")]
+    assert named[1].location == f"https://huggingface.co/o/m/resolve/{'b' * 40}/m.gguf"
+
+
+def test_the_hosts_of_a_claim() -> None:
+    found = claim(
+        {
+            "b": endpoint(baseUrl="https://box.lan.test:8444/v1"),
+            "a": endpoint(),
+            "c": endpoint(baseUrl="https://192.168.1.9:8443/v1"),
+            "pod": endpoint(runtime__placement="pod"),
+        }
+    )
+    assert host_endpoints(found) == {"192.168.1.9": ("c",), "box.lan.test": ("a", "b")}
