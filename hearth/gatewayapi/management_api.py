@@ -146,7 +146,7 @@ class ManagementApi:
         )
 
     def _refusal(self, what: str, answer: httpx.Response, secret: str) -> GatewayError:
-        said = scrubbed(_message(answer), self._master_key, secret)
+        said = scrubbed(_message(answer), self._master_key, secret).rstrip(".")
         status = answer.status_code
         if status == 401:
             return GatewayUnauthorizedError(
