@@ -152,6 +152,7 @@ class CountingUpstream:
             threading.Thread(target=self._serve, args=(accepted,), daemon=True).start()
 
     def _serve(self, accepted: socket.socket) -> None:
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection = Connection(accepted)
         with self._lock:
             self._connections.append(connection)
