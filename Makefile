@@ -41,3 +41,5 @@ cluster: ## the local Kubernetes cluster with the images loaded; a healthy one i
 
 cluster-down: ## delete the local cluster, its network and its mounts; caches stay
 	@local/cluster-down.sh
+
+-include local/edge.mk

@@ -45,7 +45,7 @@ customize() { # in the new root $1
   printf '%s\n' "$INIT" >usr/local/sbin/container-init
   chmod 755 usr/local/sbin/container-init
   # kernel log and consoles belong to the machine; the audit socket does not exist here
-  rm -f etc/systemd/system/getty.target.wants/* etc/machine-id
+  rm -rf etc/systemd/system/getty.target.wants etc/machine-id
   ln -sf /dev/null etc/systemd/system/systemd-journald-audit.socket
   ln -sf /dev/null etc/systemd/system/systemd-udevd.service
   ln -sf /dev/null etc/systemd/system/console-getty.service

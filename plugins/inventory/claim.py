@@ -22,7 +22,7 @@ options:
     required: true
   project:
     description: Folder of the project that holds C(stacks/), relative to this file.
-    type: path
+    type: str
     default: ../..
 """
 

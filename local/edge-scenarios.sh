@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# edge-scenarios.sh test [SCENARIO...]   run Molecule's scenarios one after the other, all of them when none is named
+# edge-scenarios.sh up | down            start or delete two hosts for trying the playbooks by hand
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/lib.sh"
+. "$here/podman.sh"
+podman_environment
+cd "$HEARTH_ROOT"
+export PATH=$HEARTH_ROOT/.venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1
+
+case ${1:-} in
+  test)
+    shift
+    [ $# -gt 0 ] || set -- $(cd molecule && for folder in */molecule.yml; do dirname "$folder"; done)
+    failed=
+    for scenario in "$@"; do
+      [ -e "molecule/$scenario/molecule.yml" ] || fail "there is no scenario $scenario; those there are: $(cd molecule && dirname */molecule.yml | xargs)"
+      timed "molecule test -s $scenario" molecule test -s "$scenario" || failed+=" $scenario"
+    done
+    [ -z "$failed" ] || fail "scenarios that failed:$failed"
+    ;;
+  up | down)
+    export MOLECULE_EPHEMERAL_DIRECTORY=$HEARTH_CACHE/edge/local
+    if [ "$1" = down ]; then
+      timed "container hosts away" molecule destroy -s default
+      rm -rf "$MOLECULE_EPHEMERAL_DIRECTORY"
+      exit
+    fi
+    "$here/edge-images.sh"
+    "$here/edge-runtimes.sh"
+    timed "two container hosts" molecule create -s default
+    say "install them: .venv/bin/ansible-playbook -i inventories/local playbooks/edge.yml"
+    say "the CA: $MOLECULE_EPHEMERAL_DIRECTORY/site/trust/edge-ca.v1.pem; tokens: $MOLECULE_EPHEMERAL_DIRECTORY/state/credentials/"
+    ;;
+  *) fail "test, up or down" ;;
+esac
