@@ -46,6 +46,8 @@ class Stack:
     def _ready(self) -> None:
         if not self._initialised:
             self._pulumi("-C", str(self.file.parent), "stack", "init", self.name, check=False)
+            # Without it the project is the checkout again, which file names in the claim are relative to.
+            (self.file.parent / "Pulumi.yaml").unlink()
             self._initialised = True
 
     def up(

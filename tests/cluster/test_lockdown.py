@@ -7,6 +7,7 @@ import pytest
 
 from tests.cluster.conftest import Platform
 from tests.cluster.kube import eventually
+from tests.cluster.stack import ROOT
 
 pytestmark = pytest.mark.cluster
 
@@ -46,7 +47,7 @@ def sql(platform: Platform, role: str, statement: str) -> str:
     host = "$(ls -d /run/postgresql /var/run/postgresql 2>/dev/null | head -n 1)" if role == "postgres" else "127.0.0.1"
     script = (
         "read -r PGPASSWORD; export PGPASSWORD; "
-        f'exec psql -X -At -v ON_ERROR_STOP=1 -h "{host}" -U {role} -d litellm 2>&1 || true'
+        f'psql -X -At -v ON_ERROR_STOP=1 -h "{host}" -U {role} -d litellm 2>&1 || true'
     )
     return platform.kube.execute(
         "system-llm", pod, "sh", "-c", script, stdin=f"{password}\n{statement}\n", container="postgres"
@@ -82,30 +83,47 @@ def test_the_gateway_role_cannot_write_models_or_settings(platform: Platform, st
     assert any(word in output for word in ("permission denied", "violates check constraint", "must be owner")), output
 
 
+LOCKDOWN = ROOT / "hearth/compile/manifests/files/lockdown.sql"
+
+
+def test_the_owner_cannot_plant_a_setting_by_mistake(platform: Platform) -> None:
+    statement = """INSERT INTO "LiteLLM_Config" (param_name, param_value)
+                   VALUES ('general_settings', '{"store_model_in_db": true}');"""
+    assert "violates check constraint" in sql(platform, "litellm", statement)
+
+
 def test_rows_planted_by_the_owner_do_not_become_models_or_settings_after_a_restart(platform: Platform) -> None:
     name = f"planted-{uuid.uuid4().hex[:8]}"
     planted = sql(
         platform,
         "litellm",
-        f"""INSERT INTO "LiteLLM_ProxyModelTable" (model_id, model_name, litellm_params, created_by, updated_by)
-            VALUES ('{name}', '{name}', '{{"model": "openai/x", "api_base": "http://127.0.0.1:1/v1"}}', 'x', 'x');""",
+        f"""
+        ALTER TABLE "LiteLLM_Config" DROP CONSTRAINT files_own_settings;
+        INSERT INTO "LiteLLM_Config" (param_name, param_value) VALUES
+            ('general_settings', '{{"store_model_in_db": true}}'),
+            ('router_settings', '{{"model_group_alias": {{"{name}-alias": "gemma"}}}}');
+        INSERT INTO "LiteLLM_ProxyModelTable" (model_id, model_name, litellm_params, model_info, created_by, updated_by)
+            VALUES ('{name}', '{name}', '{{"model": "openai/x"}}', '{{}}', 'x', 'x'),
+                   -- LiteLLM does not start when it sees a row like this one.
+                   ('{name}-broken', '{name}-broken', '{{"model": "openai/x"}}', NULL, 'x', 'x');
+        """,
     )
-    assert "INSERT 0 1" in planted, planted
-    refused = sql(
-        platform,
-        "litellm",
-        """INSERT INTO "LiteLLM_Config" (param_name, param_value)
-           VALUES ('general_settings', '{"store_model_in_db": true}');""",
-    )
-    assert "violates check constraint" in refused
+    assert planted.count("INSERT 0 2") == 2, planted
     try:
         before = platform.gateway_pods()
         platform.kube.run("-n", "system-llm", "rollout", "restart", "deployment/llm-gateway")
-        platform.kube.run("-n", "system-llm", "rollout", "status", "deployment/llm-gateway", "--timeout=600s")
+        platform.kube.run("-n", "system-llm", "rollout", "status", "deployment/llm-gateway", "--timeout=300s")
         eventually("new gateway Pods only", lambda: not set(before) & set(platform.gateway_pods()))
         for pod in platform.gateway_pods():
             _, models = admin(platform, "GET", "/v1/models", pod=pod)
             assert "gemma" in json.dumps(models)
             assert name not in json.dumps(models)
+            chat = {"model": f"{name}-alias", "messages": [{"role": "user", "content": "x"}]}
+            status, _ = admin(platform, "POST", "/v1/chat/completions", chat, pod=pod)
+            assert status == 400, "an alias out of a planted setting would answer"
     finally:
-        sql(platform, "litellm", f"""DELETE FROM "LiteLLM_ProxyModelTable" WHERE model_id = '{name}';""")
+        # What the migrations' Job runs: it removes planted rows and closes the tables again.
+        assert "ERROR" not in sql(platform, "litellm", LOCKDOWN.read_text())
+        platform.kube.run("-n", "system-llm", "rollout", "status", "deployment/llm-gateway", "--timeout=300s")
+    left = sql(platform, "litellm", """SELECT count(*) FROM "LiteLLM_ProxyModelTable";""")
+    assert left.strip() == "0"

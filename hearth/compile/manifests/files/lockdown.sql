@@ -1,7 +1,8 @@
 -- As the owner of the tables, after every migration; running it again changes nothing.
 --
 -- A row in LiteLLM's database overrides its configuration file and its environment at the next start. So the gateway's
--- own role may read what configures it and may not write it, and the rows that would take over are refused to everyone.
+-- own role can neither write what configures it nor see a row of it, whoever planted that row: a model row is read at
+-- the start even with models in the database switched off, and a malformed one would keep the gateway from starting.
 SET client_min_messages = warning;
 
 GRANT USAGE ON SCHEMA public TO litellm_gateway;
@@ -26,6 +27,9 @@ BEGIN
   FOREACH name IN ARRAY configuring LOOP
     IF to_regclass(format('public.%I', name)) IS NOT NULL THEN
       EXECUTE format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON public.%I FROM litellm_gateway', name);
+      -- Without a policy, a role that is not the owner sees no row. The migrations' ledger configures nothing.
+      CONTINUE WHEN name = '_prisma_migrations';
+      EXECUTE format('ALTER TABLE public.%I ENABLE ROW LEVEL SECURITY', name);
     END IF;
   END LOOP;
 END
@@ -36,5 +40,10 @@ ALTER TABLE "LiteLLM_Config" DROP CONSTRAINT IF EXISTS files_own_settings;
 DELETE FROM "LiteLLM_Config"
 WHERE param_name IN ('general_settings', 'litellm_settings', 'router_settings', 'environment_variables');
 ALTER TABLE "LiteLLM_Config" ADD CONSTRAINT files_own_settings CHECK (
+  param_name NOT IN ('general_settings', 'litellm_settings', 'router_settings', 'environment_variables')
+);
+-- The other settings are states that the gateway keeps for itself, and may be seen.
+DROP POLICY IF EXISTS files_own_settings ON "LiteLLM_Config";
+CREATE POLICY files_own_settings ON "LiteLLM_Config" FOR SELECT TO litellm_gateway USING (
   param_name NOT IN ('general_settings', 'litellm_settings', 'router_settings', 'environment_variables')
 );
