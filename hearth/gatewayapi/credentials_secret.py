@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 import pulumi
 from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, Resource, UpdateResult
-from pulumi.runtime.rpc import UNKNOWN
+from pulumi.runtime.rpc import contains_unknowns
 
 from hearth.compile.names import APP_LABEL, TENANT_LABEL
 from hearth.gatewayapi.errors import ClusterError, NotOursError
@@ -43,8 +43,8 @@ class CredentialsSecretProvider(GatewayProvider):
         """Compare by digest, so that the values themselves are in no output."""
         replaces = [name for name in self.replacing if _olds.get(name) != _news.get(name)]
         values = _news.get("values")
-        digest = _digest(values) if isinstance(values, Mapping) and UNKNOWN not in values.values() else UNKNOWN
-        changed = digest != _olds.get("digest") or _olds.get("labels") != _news.get("labels")
+        other = contains_unknowns(values) or _digest(values or {}) != _olds.get("digest")
+        changed = other or _olds.get("labels") != _news.get("labels")
         # Two Secrets of one name cannot be there at once; with another name or namespace the new one comes first.
         return DiffResult(bool(replaces) or changed, replaces, delete_before_replace=False)
 

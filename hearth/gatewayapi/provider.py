@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Final
 
 from pulumi.dynamic import CheckFailure, CheckResult, ConfigureRequest, DiffResult, ResourceProvider
-from pulumi.runtime.rpc import UNKNOWN
+from pulumi.runtime.rpc import contains_unknowns
 
 from hearth.gatewayapi import connect
 from hearth.gatewayapi.client import GatewayClient
@@ -88,9 +88,9 @@ class GatewayProvider(ResourceProvider):
         failures = [CheckFailure(name, "is required") for name in self.required if news.get(name) in (None, "")]
         for name, (holds, reason) in self.rules.items():
             value = news.get(name)
-            if value is not None and value != UNKNOWN and not holds(value):
+            if value is not None and not contains_unknowns(value) and not holds(value):
                 failures.append(CheckFailure(name, reason))
-        ordered = {name: sorted(value) if _is_names(value) else value for name, value in news.items()}
+        ordered = {name: sorted(value) if are_names(value) else value for name, value in news.items()}
         return CheckResult(ordered, failures)
 
     def diff(self, _id: str, _olds: Props, _news: Props) -> DiffResult:
@@ -130,7 +130,3 @@ def is_whole_above_zero(value: Any) -> bool:
 def are_names(value: Any) -> bool:
     """Return whether something is a list of texts that are not empty."""
     return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
-
-
-def _is_names(value: Any) -> bool:
-    return are_names(value) and UNKNOWN not in value

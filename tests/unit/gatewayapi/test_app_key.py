@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from pulumi.runtime.rpc import UNKNOWN
+from pulumi.output import UNKNOWN
 
 from hearth.gatewayapi import app_key
 from hearth.gatewayapi.app_key import AppKeyProvider

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 import pytest
-from pulumi.runtime.rpc import UNKNOWN
+from pulumi.output import UNKNOWN
 
 from hearth.gatewayapi.credentials_secret import CredentialsSecretProvider
 from hearth.gatewayapi.kube import decoded, encoded
