@@ -33,6 +33,9 @@ class StepFailed(Exception):  # noqa: N818 - the operator reads this name
     Pulumi prints the traceback of whatever a provider raises. This exception has none.
     """
 
+    # Printed without the name of a module.
+    __module__ = "builtins"
+
     @property
     def __traceback__(self) -> TracebackType | None:
         """Return none, so that only the message is printed."""

@@ -39,9 +39,7 @@ def printed(method: object) -> str:
 
 def test_a_failed_step_prints_its_message_and_no_traceback() -> None:
     text = printed(Failing().one)
-    assert "Traceback" not in text
-    assert text.strip().endswith("StepFailed: the gateway is away.\nLook at its Pods.")
-    assert text.count("\n") == 2
+    assert text == "StepFailed: the gateway is away.\nLook at its Pods.\n"
 
 
 def test_a_defect_keeps_its_traceback() -> None:
