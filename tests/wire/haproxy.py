@@ -102,9 +102,17 @@ class Haproxy:
         """Return the log lines; one that is not JSON is an error."""
         return [json.loads(line) for line in self.text().splitlines() if line.startswith("{")]
 
-    def wait_log(self, count: int) -> list[dict[str, Any]]:
-        """Return the log once it has the given number of lines."""
-        end = time.monotonic() + 10
-        while len(found := self.log()) < count and time.monotonic() < end:
-            time.sleep(0.02)
-        return found
+    def lines(self, count: int, *, after: int = 0, **fields: Any) -> list[dict[str, Any]]:
+        """Return the first lines with the given fields, once there are so many; lines are written a little late.
+
+        Args:
+            count: how many.
+            after: lines at the beginning of the log that do not count.
+            fields: fields and their values.
+        """
+
+        def found() -> list[dict[str, Any]]:
+            return [line for line in self.log()[after:] if fields.items() <= line.items()]
+
+        assert wait_for(lambda: len(found()) >= count, 10), self.log()[after:]
+        return found()[:count]

@@ -119,11 +119,11 @@ def test_every_sidecar_is_good(binary: str, tmp_path: Path, engine: str, loopbac
     check_sidecar(binary, claim({"llama": sidecar_endpoint(runtime=runtime, sidecar=largest)}), "llama", tmp_path)
 
 
+PRINTABLE = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zs", "Zl", "Zp"]), min_size=1, max_size=200)
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=200),
-    st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=200),
-)
+@given(PRINTABLE, PRINTABLE)
 @example("'\"\\ %[env(HOME)] ${HOME} #", "'\"\\ %[env(HOME)] ${HOME} #")
 @example("%", "%%")
 def test_no_text_of_the_claim_breaks_the_syntax(binary: str, tmp_path: Path, value: str, runtime_id: str) -> None:

@@ -73,4 +73,5 @@ def test_a_client_that_stops_reading_loses_its_place(bench: Bench, stream: Strea
     assert stream.broken.wait(20)
     connection.close()
     assert wait_for(lambda: bench.upstream.active == 0)
-    assert bench.haproxy.log()[-1]["end"] == "cD", "the client's side timed out while data was moving"
+    # The client's side timed out while data was moving.
+    bench.haproxy.lines(1, end="cD")
