@@ -11,7 +11,7 @@ from hearth.compile import proxy_refusals as refusals
 from hearth.compile.files import ConfigFiles
 from hearth.compile.names import FRONT_PROBE_PORT, GATEWAY_PORT, LITELLM_PORT
 from hearth.compile.operations import OPERATION_PATHS
-from hearth.compile.proxy_text import render
+from hearth.compile.proxy_text import MEASURES, render
 from hearth.compile.upstreams import upstreams
 
 FRONT_CONNECTIONS: Final = 1_024
@@ -88,14 +88,7 @@ def compile_front(
             "proxy": '"front"',
             "client": '"%ci"',
             "operation": '"%[var(txn.operation)]"',
-            "status": "%ST",
-            "bytes": "%B",
-            "ms_request": "%TR",
-            "ms_queue": "%Tw",
-            "ms_connect": "%Tc",
-            "ms_response": "%Tr",
-            "ms_total": "%Ta",
-            "end": '"%ts"',
+            **MEASURES,
         },
         passed_headers="^(?!(" + "|".join(PASSED_HEADERS) + ")$)",
         paths=[(operation, f"/v1{path}") for operation, path in OPERATION_PATHS.items()],

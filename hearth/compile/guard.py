@@ -17,7 +17,7 @@ from hearth.compile.front import FRONT_CONNECTIONS
 from hearth.compile.guard_ranges import Allowed, public_addresses, zone_addresses
 from hearth.compile.names import GUARD_PROBE_PORT
 from hearth.compile.operations import OPERATION_PATHS, endpoint_operations, provider_operations
-from hearth.compile.proxy_text import DRAIN_MARGIN_MS, render, template_text
+from hearth.compile.proxy_text import DRAIN_MARGIN_MS, MEASURES, render, template_text
 from hearth.compile.upstreams import Upstream, upstreams
 
 CONFIG_DIRECTORY: Final = "/etc/haproxy"
@@ -83,17 +83,9 @@ class _Listener:
             "proxy": '"guard"',
             "upstream": f'"{self.upstream.name}"',
             "operation": '"%[var(txn.operation)]"',
-            "status": "%ST",
             "resolved": '"%[var(txn.address)]"',
             "peer": '"%[var(txn.peer)]"',
-            "bytes": "%B",
-            "ms_request": "%TR",
-            "ms_queue": "%Tw",
-            "ms_connect": "%Tc",
-            "ms_response": "%Tr",
-            "ms_total": "%Ta",
-            "queued": "%bq",
-            "end": '"%ts"',
+            **MEASURES,
             "srv_err": '"%[bc_err_str]"',
             "tls_err": '"%[ssl_bc_err_str]"',
         }

@@ -12,6 +12,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 DRAIN_MARGIN_MS: Final = 30_000
 """What a proxy may take beyond its longest request until it stops, in ms."""
 
+MEASURES: Final[dict[str, str]] = {
+    "status": "%ST",
+    "bytes": "%B",
+    "ms_request": "%TR",
+    "ms_queue": "%Tw",
+    "ms_connect": "%Tc",
+    "ms_response": "%Tr",
+    "ms_total": "%Ta",
+    "queued": "%bq",
+    "end": '"%ts"',
+}
+"""Log fields that every proxy measures of a request: status, size in bytes, times in ms, and how it ended (S4-144)."""
+
 
 @dataclass(frozen=True)
 class Refusal:

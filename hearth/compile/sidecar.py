@@ -16,7 +16,7 @@ from hearth.compile import proxy_refusals as refusals
 from hearth.compile.files import ConfigFiles
 from hearth.compile.names import GUARD_PROBE_PORT, SIDECAR_PORT
 from hearth.compile.operations import OPERATION_PATHS, endpoint_operations
-from hearth.compile.proxy_text import DRAIN_MARGIN_MS, render, template_text
+from hearth.compile.proxy_text import DRAIN_MARGIN_MS, MEASURES, render, template_text
 from hearth.compile.sidecar_profile import check_profile
 
 BASE_PATH: Final = "/v1"
@@ -191,15 +191,7 @@ def compile_sidecar(claim: Claim, endpoint_id: str, layout: SidecarLayout) -> Si
             "tls": '"%sslv"',
             "operation": '"%[var(txn.operation)]"',
             "credential": '"%[var(txn.credential)]"',
-            "status": "%ST",
-            "bytes": "%B",
-            "ms_request": "%TR",
-            "ms_queue": "%Tw",
-            "ms_connect": "%Tc",
-            "ms_response": "%Tr",
-            "ms_total": "%Ta",
-            "queued": "%bq",
-            "end": '"%ts"',
+            **MEASURES,
         },
         parallel_requests=parallel,
         paths=paths,

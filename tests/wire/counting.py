@@ -224,7 +224,7 @@ class Gate:
     def __init__(self) -> None:
         self._open = threading.Event()
         self._lock = threading.Lock()
-        self._held = 0
+        self.held = 0
         self.most_held = 0
 
     def open(self) -> None:
@@ -236,11 +236,11 @@ class Gate:
 
     def __call__(self, connection: Connection, request: Request) -> None:
         with self._lock:
-            self._held += 1
-            self.most_held = max(self.most_held, self._held)
+            self.held += 1
+            self.most_held = max(self.most_held, self.held)
         try:
             self.wait()
         finally:
             with self._lock:
-                self._held -= 1  # before the answer, upon which the proxy sends the next request
+                self.held -= 1  # before the answer, upon which the proxy sends the next request
         answer_ok(connection, request)

@@ -198,7 +198,7 @@ def test_a_burst_gets_exactly_the_declared_places(
     gate = upstream.behaviour = Gate()
     with ThreadPoolExecutor(12) as pool:
         found = [pool.submit(ask, bench, name) for _ in range(12)]
-        assert wait_for(lambda: sum(answer.done() for answer in found) == 12 - places)
+        assert wait_for(lambda: sum(answer.done() for answer in found) == 12 - places and gate.held == 2)
         gate.open()
         results = [answer.result() for answer in found]
     assert sorted(answer.status for answer in results) == [200] * places + [429] * (12 - places)

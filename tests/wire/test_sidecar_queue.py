@@ -35,7 +35,7 @@ def test_a_burst_gets_exactly_the_declared_places(bench: Bench, bounds: tuple[in
     with ThreadPoolExecutor(BURST) as pool:
         answers = [pool.submit(bench.post) for _ in range(BURST)]
         refused = BURST - parallel - queued
-        assert wait_for(lambda: sum(answer.done() for answer in answers) == refused)
+        assert wait_for(lambda: sum(answer.done() for answer in answers) == refused and gate.held == parallel)
         health = bench.get("/sidecar/health")
         gate.open()
         found = [answer.result() for answer in answers]
