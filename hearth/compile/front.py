@@ -41,6 +41,7 @@ DROPPED_RESPONSE_HEADERS: Final = (
     "llm_provider-.*",
     "server",
     "set-cookie",
+    "x-refusal",
     "x-litellm-(?!(attempted-fallbacks|attempted-retries|call-id|model-group|response-cost)$).*",
 )
 """Response headers that would tell a tenant about upstreams, keys and other tenants' models (S4-145)."""

@@ -103,13 +103,18 @@ def _lines(ranges: tuple[str, ...]) -> str:
     return "".join(f"{line}\n" for line in ranges or ("# none",))
 
 
+def _upstream_failed_code(config_directory: str) -> str:
+    """Return the log-format of the code: `upstream_failed` or `upstream_certificate_failed` (S4-138)."""
+    return f"upstream%[ssl_bc_err_str,map_reg({config_directory}/failures.map)]_failed"
+
+
 def _upstream_failed(config_directory: str) -> str:
-    """Return the body of a failed connection: `upstream_failed`, or `upstream_certificate_failed` (S4-138)."""
+    """Return the log-format of a failed connection's body."""
     error = {
         "message": "The upstream cannot be reached, or its certificate is not trusted.",
         "type": "api_error",
         "param": None,
-        "code": f"upstream%[ssl_bc_err_str,map_reg({config_directory}/failures.map)]_failed",
+        "code": _upstream_failed_code(config_directory),
     }
     return json.dumps({"error": error}, separators=(",", ":"))
 
@@ -179,5 +184,6 @@ def compile_guard(
         probe=probe,
         refusals=refusals,
         upstream_failed=_upstream_failed(config_directory),
+        upstream_failed_code=_upstream_failed_code(config_directory),
     )
     return ConfigFiles(files)

@@ -12,8 +12,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 DRAIN_MARGIN_MS: Final = 30_000
 """What a proxy may take beyond its longest request until it stops, in ms."""
 
+CODE_HEADER: Final = "X-Refusal"
+"""Header that carries the code of a refusal inside the proxy; it never leaves it."""
 MEASURES: Final[dict[str, str]] = {
     "status": "%ST",
+    "code": '"%[var(txn.code)]"',
     "bytes": "%B",
     "ms_request": "%TR",
     "ms_queue": "%Tw",
@@ -23,7 +26,7 @@ MEASURES: Final[dict[str, str]] = {
     "queued": "%bq",
     "end": '"%ts"',
 }
-"""Log fields that every proxy measures of a request: status, size in bytes, times in ms, and how it ended (S4-144)."""
+"""Log fields of every proxy: status, code of a refusal, size in bytes, times in ms, and how it ended (S4-144)."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,12 @@ def literal(text: str) -> str:
 
 
 def reply(refusal: Refusal) -> str:
-    """Return what follows `deny`, `return` or `http-error` to answer with a refusal."""
-    headers = "".join(f" hdr {name} {literal(value)}" for name, value in refusal.headers)
+    """Return what follows `return` or `http-error` to answer with a refusal.
+
+    Its code is also in a header, which the frontends take off again for their log.
+    """
+    pairs = ((CODE_HEADER, refusal.code), *refusal.headers)
+    headers = "".join(f" hdr {name} {literal(value)}" for name, value in pairs)
     return f"status {refusal.status} content-type application/json string {quoted(refusal.body)}{headers}"
 
 

@@ -197,6 +197,7 @@ def test_headers_about_upstreams_do_not_reach_the_client(litellm: CountingUpstre
     litellm.behaviour = answers(
         200,
         ("server", "uvicorn"),
+        ("x-refusal", "x"),
         ("x-litellm-model-api-base", "http://127.0.0.1:9101/v1"),
         ("x-litellm-model-id", "deployment"),
         ("x-litellm-key-spend", "1"),
@@ -313,6 +314,6 @@ def test_the_log_has_no_target_no_key_and_no_body(haproxy: Haproxy, litellm: Cou
     FRONT.request("POST", CHAT, canary.encode(), {**KEY, f"X-{canary}": canary})
     FRONT.request("GET", f"/{canary}", None, {"Authorization": f"Bearer {canary}"})
     haproxy.lines(1, after=before, proxy="front", operation="chat", status=200, client="127.0.0.1")
-    haproxy.lines(1, after=before, proxy="front", operation="-", status=404, client="127.0.0.1")
+    haproxy.lines(1, after=before, proxy="front", operation="-", status=404, code="not_found")
     assert canary not in haproxy.text()
     assert "sk-tenant" not in haproxy.text()

@@ -107,6 +107,8 @@ def test_without_its_credential_an_upstream_is_not_connected_to(
     answer = ask(bench, name)
     assert (answer.status, answer.code) == (401, code)
     assert answer.json()["error"]["type"] == "authentication_error"
+    assert "x-refusal" not in answer.headers
+    bench.haproxy.lines(1, upstream=f"endpoint-{name}", status=401, code=code)
     assert upstream.connections == 0
     assert bench.dns.queries == queries, "nothing is looked up either"
 
@@ -144,7 +146,12 @@ def test_exactly_the_declared_headers_reach_the_upstream(bench: Bench, upstream:
 
 def test_nothing_that_names_the_upstream_comes_back(bench: Bench, upstream: CountingUpstream) -> None:
     upstream.behaviour = answers(
-        429, ("server", "vllm"), ("x-ratelimit-remaining", "1"), ("set-cookie", "a=b"), ("retry-after", "9")
+        429,
+        ("server", "vllm"),
+        ("x-refusal", "x"),
+        ("x-ratelimit-remaining", "1"),
+        ("set-cookie", "a=b"),
+        ("retry-after", "9"),
     )
     answer = ask(bench, "bearer")
     assert answer.status == 429
@@ -267,7 +274,7 @@ def test_the_log_says_where_a_request_went_and_nothing_of_it(bench: Bench, upstr
     assert ask(bench, "bearer", b'"canary-body"', X_Canary="canary-header").status == 200
     bench.post("endpoint-bearer", target="/canary-path")
     (line,) = bench.haproxy.lines(1, after=before, upstream="endpoint-bearer", operation="chat", status=200)
-    bench.haproxy.lines(1, after=before, upstream="endpoint-bearer", operation="-", status=404, resolved="-")
+    bench.haproxy.lines(1, after=before, upstream="endpoint-bearer", operation="-", status=404, code="not_found")
     assert line["proxy"] == "guard"
     assert (line["resolved"], line["peer"]) == (INSIDE, INSIDE)
     assert line["srv_err"] in ("-", "Success")

@@ -88,7 +88,7 @@ def test_a_certificate_that_is_wrong_sees_no_request(
         assert "retry-after" not in answer.headers
         assert upstream.connections == 1, "no second attempt"
         assert upstream.requests == []
-    (line,) = bench.haproxy.lines(1, after=before, upstream="endpoint-named", status=502)
+    (line,) = bench.haproxy.lines(1, after=before, upstream="endpoint-named", status=502, code=FAILED[1])
     assert "certificate verify failed" in line["tls_err"]
     assert line["srv_err"] != "-"
 

@@ -41,6 +41,7 @@ def test_nothing_of_a_request_or_an_answer_is_logged(bench: Bench) -> None:
     with contextlib.suppress(OSError):
         Server("127.0.0.1", 8443, bench.server.tls, f"{CANARY}.example").request("GET", "/")
     bench.haproxy.lines(9, after=before)
+    bench.haproxy.lines(1, after=before, status=401, code="invalid_api_key")
     text = bench.haproxy.text()
     for secret in (CANARY, CANARY.upper(), TOKEN, OTHER_TOKEN, RUNTIME_KEY):
         assert secret not in text
@@ -57,6 +58,7 @@ def test_a_line_says_who_what_and_how_long(bench: Bench) -> None:
         operation="chat",
         credential="credential-1",
         status=200,
+        code="-",
         tls="TLSv1.3",
         client="127.0.0.1",
     )
