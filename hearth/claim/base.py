@@ -53,10 +53,13 @@ Identifier = Annotated[
 """A name that becomes part of Kubernetes names: a lower-case RFC 1123 label of 1 to 40 characters that begins with
 a letter. It has no two hyphens in a row, so names that are joined by `--` stay distinct."""
 
+# Control characters, and what no reader sees: marks of direction, separators, and spaces of no width.
+_INVISIBLE = r"\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff"
+
 OneLine = Annotated[
     str,
     matching(
-        r"^[^\s\x00-\x1f\x7f-\x9f\u2028\u2029]([^\x00-\x1f\x7f-\x9f\u2028\u2029]*[^\s\x00-\x1f\x7f-\x9f\u2028\u2029])?$",
+        rf"^[^\s{_INVISIBLE}]([^{_INVISIBLE}]*[^\s{_INVISIBLE}])?$",
         "one line of 1 to 512 printable characters without spaces at its ends",
         min_length=1,
         max_length=512,

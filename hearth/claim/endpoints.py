@@ -53,7 +53,7 @@ class ImageSource(Shape):
     ref: Annotated[
         str,
         matching(
-            r"^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9][a-z0-9._-]*)+(:[A-Za-z0-9_][A-Za-z0-9._-]*)?(@sha256:[0-9a-f]{64})?$",
+            r"^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$",
             "an image with its registry, such as registry.example/models/gemma:1.0@sha256:<digest>",
             max_length=255,
         ),

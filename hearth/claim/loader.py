@@ -24,6 +24,8 @@ KEYS: Final = tuple(field.alias or name for name, field in Claim.model_fields.it
 _STACK_FILE_KEYS: Final = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environment")
 _STACK_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
 _STACK_FILE = re.compile(r"Pulumi\.(.+)\.ya?ml\Z")
+# What Pulumi takes; a name is printed, and names the folder of the evidence.
+_ANY_STACK_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}\Z")
 # A key is only shown when it can hardly be a secret that somebody put in the wrong place.
 _KEY = re.compile(r"(hearth:)?[A-Za-z]{1,32}(\.[A-Za-z]{1,32})*\Z")
 
@@ -169,10 +171,14 @@ def load_claim_file(path: Path, *, resolver: Resolver | None = None, deployed: C
     name = inside if inside.isprintable() else "the stack file"
     read = _parse_stack_file(read_yaml(_read(path, name), name), name)
     match = _STACK_FILE.match(path.name)
+    stack = match[1] if match else path.stem
+    if not _ANY_STACK_NAME.match(stack):
+        remedy = "Call it Pulumi.<stack>.yaml, with letters, digits, _, - and . in the name of the stack"
+        raise ClaimError([Problem(name, "has a name that is not that of a stack file", remedy)])
     return _load(
         read.config,
         base=base,
-        stack=match[1] if match else path.stem,
+        stack=stack,
         resolver=resolver,
         deployed=deployed,
         name=name,

@@ -8,6 +8,8 @@ NAMESPACE: Final = "system-llm"
 """Namespace of the gateway and of everything behind it (S3-1)."""
 IN_CLUSTER: Final = "in-cluster"
 """The built-in zone and the built-in trust bundle (C-2)."""
+GATEWAY_REFERENCE: Final = "os.environ/"
+"""What the gateway takes for the beginning of a variable's name; its own secrets are in its variables."""
 SIDECAR_PORT: Final = 8443
 """TCP port of the TLS sidecar."""
 GUARD_PROBE_PORT: Final = 8405
@@ -27,6 +29,11 @@ def endpoint_service(endpoint_id: str) -> str:
 def endpoint_host(endpoint_id: str) -> str:
     """Return the only DNS name that an endpoint in a Pod may have in its base URL and in its certificate."""
     return f"{endpoint_service(endpoint_id)}.{NAMESPACE}.svc.cluster.local"
+
+
+def tagged_model(model: str) -> str:
+    """Return the name of a model as Ollama keeps it: with its tag, which is `latest` where none is named."""
+    return model if ":" in model else f"{model}:latest"
 
 
 def public_instance_name(model_id: str) -> str:

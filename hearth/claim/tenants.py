@@ -18,8 +18,8 @@ class Limits(Shape):
     """Requests per minute."""
     tokens_per_minute: PositiveInt | None = None
     """Prompt and completion tokens per minute."""
-    parallel_requests: PositiveInt | None = None
-    """Requests at once."""
+    parallel_requests: Annotated[int, Field(gt=0, le=1_000_000)] | None = None
+    """Requests at once of each application."""
 
 
 class App(Shape):

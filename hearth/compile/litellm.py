@@ -15,6 +15,7 @@ import yaml
 from hearth.claim.claim import Claim
 from hearth.claim.endpoints import RuntimeCapacity
 from hearth.claim.llm import Instance, Provider
+from hearth.claim.names import GATEWAY_REFERENCE
 from hearth.claim.routing import Deployment, Operation
 from hearth.compile.names import NAMESPACE, public_instance_name
 from hearth.compile.upstreams import PROVIDER_TIMEOUT_MS, Upstream, offered_providers, upstreams
@@ -30,7 +31,6 @@ GATEWAY_CONNECTIONS: Final = 145
 MOST_POD_CONNECTIONS: Final = 10
 """Most database connections of one Pod."""
 
-_REFERENCE: Final = "os.environ/"
 _MODEL_IDS: Final = uuid.UUID("6f1c7d2e-5f0a-5c1e-9a7b-0d5f3f1e8a44")
 _MODES: Final[tuple[tuple[Operation, str], ...]] = (
     ("chat", "chat"),
@@ -118,14 +118,16 @@ def connection_pool_limit(replicas: int) -> int:
 
 def _general_settings(claim: Claim) -> dict[str, Any]:
     return {
-        "master_key": f"{_REFERENCE}LITELLM_MASTER_KEY",
-        "database_url": f"{_REFERENCE}DATABASE_URL",
+        "master_key": f"{GATEWAY_REFERENCE}LITELLM_MASTER_KEY",
+        "database_url": f"{GATEWAY_REFERENCE}DATABASE_URL",
         "store_model_in_db": False,
         "database_connection_pool_limit": connection_pool_limit(claim.llm.gateway.replicas),
         "allow_requests_on_db_unavailable": False,
         "user_api_key_cache_ttl": claim.llm.gateway.key_cache_seconds,
         # Not the response cache: Valkey counts requests, tokens and spend for all replicas, and keeps no answer.
-        "coordination_redis": {field: f"{_REFERENCE}REDIS_{field.upper()}" for field in ("host", "port", "password")},
+        "coordination_redis": {
+            field: f"{GATEWAY_REFERENCE}REDIS_{field.upper()}" for field in ("host", "port", "password")
+        },
         # Without these two, budgets and limits do not hold while Valkey is away.
         "fail_closed_budget_enforcement": True,
         "fail_closed_rate_limit_enforcement": True,
@@ -286,8 +288,10 @@ def _refuse_references(value: object) -> None:
     Raises:
         ReferenceInClaimError: a text begins with `os.environ/`.
     """
-    if isinstance(value, str) and value.startswith(_REFERENCE):
-        raise ReferenceInClaimError(f"a name or text of the claim begins with {_REFERENCE}; LiteLLM would read it")
+    if isinstance(value, str) and value.startswith(GATEWAY_REFERENCE):
+        raise ReferenceInClaimError(
+            f"a name or text of the claim begins with {GATEWAY_REFERENCE}; LiteLLM would read it"
+        )
     if isinstance(value, Mapping):
         for item in value.values():
             _refuse_references(item)

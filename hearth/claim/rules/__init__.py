@@ -4,7 +4,19 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from hearth.claim.draft import Draft, Finding
-from hearth.claim.rules import capacity, later, names, policy, public, routing, runtimes, tenants, transport, zones
+from hearth.claim.rules import (
+    capacity,
+    later,
+    names,
+    policy,
+    public,
+    routing,
+    runtimes,
+    sizes,
+    tenants,
+    transport,
+    zones,
+)
 
 Rule = Callable[[Draft], Iterable[Finding]]
 """Looks at the valid parts of a claim and yields what is wrong."""
@@ -20,5 +32,6 @@ RULES: Final[tuple[Rule, ...]] = (
     *routing.RULES,
     *tenants.RULES,
     *policy.RULES,
+    *sizes.RULES,
 )
 """Every rule, in the order of what an operator would read first."""

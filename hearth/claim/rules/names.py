@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hearth.claim.draft import Draft, Finding
-from hearth.claim.names import NAMESPACE, public_instance_name, tenant_namespace
+from hearth.claim.names import GATEWAY_REFERENCE, NAMESPACE, public_instance_name, tenant_namespace
 from hearth.claim.problems import PUBLIC_NAME
 from hearth.claim.reader import Path as Place
 from hearth.claim.translate import render_path
@@ -72,6 +72,8 @@ def alias_names(draft: Draft) -> Iterator[Finding]:
                 "is not a public model name",
                 "Use 1 to 128 lower-case letters, digits and . _ : / - with a letter or digit at both ends",
             )
+        elif alias.startswith(GATEWAY_REFERENCE):
+            yield Finding(place, "begins with what the gateway takes for the name of a variable", "Choose another name")
         elif alias in _GATEWAY_WORDS:
             yield Finding(place, "is a word that the gateway takes for a set of models", "Choose another name")
         elif slash and prefix in providers:

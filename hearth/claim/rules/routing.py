@@ -5,6 +5,7 @@ from typing import Final
 
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.endpoints import Endpoint
+from hearth.claim.names import GATEWAY_REFERENCE, tagged_model
 from hearth.claim.problems import listed
 from hearth.claim.reader import Path as Place
 from hearth.claim.routing import Alias, Deployment, Operation
@@ -80,6 +81,22 @@ def embedding_space(draft: Draft) -> Iterator[Finding]:
             yield Finding(place, "has no meaning without the operation embedding", "Remove it")
 
 
+def gateway_references(draft: Draft) -> Iterator[Finding]:
+    """No text is one that the gateway would replace by the content of a variable."""
+    for name, deployment in draft.claim.deployments.items():
+        texts: tuple[tuple[Place, str | None], ...] = (
+            (("pricing", "version"), deployment.pricing.version),
+            (("embeddingSpace",), deployment.embedding_space),
+        )
+        for below, text in texts:
+            if text is not None and text.startswith(GATEWAY_REFERENCE):
+                yield Finding(
+                    ("deployments", name, *below),
+                    "begins with what the gateway takes for the name of a variable",
+                    "Write another text",
+                )
+
+
 def served_model(draft: Draft) -> Iterator[Finding]:
     """S1-2: a runtime that Hearth fills from the Ollama library has the deployment's model."""
     for name, deployment in draft.claim.deployments.items():
@@ -90,17 +107,13 @@ def served_model(draft: Draft) -> Iterator[Finding]:
         models = [model.source.ollama for model in runtime.models]
         if None in models:
             continue
-        present = {_tagged(model) for model in models if model is not None}
-        if _tagged(deployment.model) not in present:
+        present = {tagged_model(model) for model in models if model is not None}
+        if tagged_model(deployment.model) not in present:
             yield Finding(
                 ("deployments", name, "model"),
                 f"is not among the models of the endpoint {deployment.endpoint}",
                 "Add it to runtime.models, or name one of them",
             )
-
-
-def _tagged(model: str) -> str:
-    return model if ":" in model else f"{model}:latest"
 
 
 def _members(draft: Draft, alias: Alias) -> list[tuple[int, str, Deployment]]:
@@ -258,6 +271,7 @@ RULES: Final = (
     operations,
     pricing,
     embedding_space,
+    gateway_references,
     served_model,
     members,
     residency,

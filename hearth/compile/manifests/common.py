@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources as package
 from typing import Any, Final
 
+from hearth.claim.problems import ClaimError, Problem
 from hearth.compile.images import ImageProfile
 from hearth.compile.names import NAMESPACE
 from hearth.versions import versions
@@ -15,6 +16,8 @@ Manifest = dict[str, Any]
 
 TEMPORARY: Final = "/tmp"  # noqa: S108 - an emptyDir of the Pod's own
 """Where programs may write: every root file system is read-only."""
+MOST_BYTES: Final = 1_048_576
+"""Most bytes of a ConfigMap, and of any other object that is made from a whole claim."""
 DIGEST_LENGTH: Final = 10
 """Hexadecimal digits of a content digest at the end of a name."""
 
@@ -32,6 +35,26 @@ def content_digest(content: object) -> str:
     """
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
+
+
+def literal(text: str) -> str:
+    """Return an argument or a variable's value that means this text: Kubernetes reads `$(NAME)` in both."""
+    return text.replace("$", "$$")
+
+
+def refuse_too_large(manifest: Manifest) -> Manifest:
+    """Return the object, if Kubernetes takes one of its size.
+
+    Raises:
+        ClaimError: its JSON has more than `MOST_BYTES`.
+    """
+    size = len(json.dumps(manifest, ensure_ascii=False).encode())
+    if size > MOST_BYTES:
+        name = f"{manifest['kind']} {manifest['metadata']['name']}"
+        message = f"would have {size} bytes, and Kubernetes takes {MOST_BYTES} at most"
+        remedy = "Declare less of what it is made from, or split the environment into two"
+        raise ClaimError([Problem(name, message, remedy)])
+    return manifest
 
 
 def labels(name: str, component: str) -> dict[str, str]:
@@ -67,15 +90,21 @@ def metadata(name: Any, component: str, *, app: str | None = None, namespace: st
 
 
 def config_map(name: str, component: str, data: Mapping[str, str], *, app: str | None = None) -> Manifest:
-    """Return an immutable ConfigMap with its content's digest in its name, so that a change rolls the Pods."""
+    """Return an immutable ConfigMap with its content's digest in its name, so that a change rolls the Pods.
+
+    Raises:
+        ClaimError: it would be larger than Kubernetes takes.
+    """
     content = dict(sorted(data.items()))
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": metadata(f"{name}-{content_digest(content)}", component, app=app or name),
-        "immutable": True,
-        "data": content,
-    }
+    return refuse_too_large(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": metadata(f"{name}-{content_digest(content)}", component, app=app or name),
+            "immutable": True,
+            "data": content,
+        }
+    )
 
 
 def service_account(name: str, component: str) -> Manifest:

@@ -5,7 +5,7 @@ from typing import Literal
 from hearth.claim.claim import Claim
 from hearth.compile.artefacts import Artefacts
 from hearth.compile.manifests.cache import cache
-from hearth.compile.manifests.common import Manifest
+from hearth.compile.manifests.common import Manifest, refuse_too_large
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.database import database
 from hearth.compile.manifests.gateway import gateway
@@ -45,7 +45,7 @@ def groups(claim: Claim, artefacts: Artefacts, names: SecretNames) -> dict[Group
     trust_name = trust["metadata"]["name"]
     pool = artefacts.litellm["general_settings"]["database_connection_pool_limit"]
     return {
-        "namespace": [*namespace(), *artefacts.policies],
+        "namespace": [*namespace(), *(refuse_too_large(policy) for policy in artefacts.policies)],
         "trust": [trust],
         "database": database(claim, names, pool=pool),
         "cache": cache(claim, names),

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from hearth.claim.claim import Claim
 from hearth.claim.endpoints import RuntimeModel
+from hearth.claim.names import tagged_model
 from hearth.claim.problems import ClaimError, Problem
 from hearth.compile.images import ImageProfile, image
-from hearth.compile.manifests.common import TEMPORARY, container, mount, secret_volume
+from hearth.compile.manifests.common import TEMPORARY, container, literal, mount, secret_volume
 from hearth.compile.manifests.credentials import HUB_CREDENTIALS
 
 MODELS: Final = "/models"
@@ -81,8 +82,9 @@ def pod_models(claim: Claim, endpoint_id: str) -> tuple[PodModel, ...]:
             )
     if runtime.engine == "llamaCpp" and len(runtime.models) > 1:
         raise _refuse(endpoint_id, ".models", "llama.cpp serves one model", "Give each model an endpoint of its own")
-    library = {model.source.ollama for model in runtime.models if model.source.ollama is not None}
-    wanted = {found.model for found in claim.deployments.values() if found.endpoint == endpoint_id} - library
+    library = {tagged_model(model.source.ollama) for model in runtime.models if model.source.ollama is not None}
+    wanted = {found.model for found in claim.deployments.values() if found.endpoint == endpoint_id}
+    wanted = {model for model in wanted if tagged_model(model) not in library}
     unnamed = [model for model in runtime.models if model.source.ollama is None]
     if len(unnamed) > 1 or len(wanted) > 1 or (wanted and not unnamed):
         raise _refuse(
@@ -161,7 +163,7 @@ def ollama_containers(
     """
     made = []
     for model in models:
-        own = [{"name": "MODEL_NAME", "value": model.name}]
+        own = [{"name": "MODEL_NAME", "value": literal(model.name)}]
         if model.from_library:
             own += [
                 {"name": "SHA256", "value": model.sha256},

@@ -23,6 +23,7 @@ from hearth.compile.manifests.common import (
     execute,
     http_get,
     labels,
+    literal,
     metadata,
     mount,
     pod_template,
@@ -87,7 +88,7 @@ def _llamacpp_arguments(
     (model,) = pod_models(claim, endpoint_id)
     host, port = _loopback(runtime)
     slots = capacity.max_parallel_requests
-    made = ["--model", model.file, "--alias", model.name, "--host", host, "--port", str(port)]
+    made = ["--model", model.file, "--alias", literal(model.name), "--host", host, "--port", str(port)]
     # The slots share the context evenly, and the claim states that of one request.
     made += ["--parallel", str(slots), "--ctx-size", str(runtime.context_tokens * slots)]
     made += ["--api-key-file", "/etc/runtime-secret/runtime-key"]

@@ -406,3 +406,14 @@ def test_values_that_no_json_has(tmp_path: Path) -> None:
     for value in ({"enabled": 1.0}, {"enabled": object()}, {"enabled": b"x"}, {"enabled": True, "instances": deep}):
         with pytest.raises(ClaimError):
             load_claim_values({"hearth:llm": value}, base=tmp_path, stack="home")
+
+
+@pytest.mark.parametrize("name", ["Pulumi.a\x1b[31m.yaml", "new\nline.yaml", "Pulumi....yaml", "\udcff.yaml"])
+def test_the_name_of_a_stack_is_one_that_can_be_printed_and_is_no_path(project: Path, name: str) -> None:
+    file = project / "stacks" / name
+    file.write_text("config:\n  hearth:llm: {enabled: true}\n")
+    with pytest.raises(ClaimError) as refused:
+        load_claim_file(file)
+    (problem,) = refused.value.problems
+    assert problem.message == "has a name that is not that of a stack file"
+    assert str(problem).isprintable()

@@ -1,7 +1,7 @@
 """Wrong claims: capacity and lanes."""
 
 from tests.unit.claim.case import Case
-from tests.unit.claim.examples import drop, put
+from tests.unit.claim.examples import ENDPOINTS, drop, put
 
 CAPACITY = (
     Case(
@@ -81,5 +81,54 @@ CAPACITY = (
                 "gemma-host, whose lane is query. Give each lane a device of its own."
             )
         ],
+    ),
+    Case(
+        "more tenants than one gateway bears",
+        [put("tenants", {f"t{number}": {} for number in range(2_001)})],
+        [
+            (
+                "hearth:tenants: makes 2001 tenants, and one gateway bears 2000. Declare fewer, or split the "
+                "environment into two."
+            )
+        ],
+    ),
+    Case(
+        "more routes than one gateway bears",
+        [
+            put(
+                "llm/providers/0/models",
+                [
+                    {"name": "gemma-4-31b", "model": "m"},
+                    *({"name": f"m{number}", "model": "m"} for number in range(993)),
+                ],
+            )
+        ],
+        [
+            (
+                "hearth:aliases: makes 1001 deployments of aliases and models of providers, and one gateway bears "
+                "1000. Declare fewer, or split the environment into two."
+            )
+        ],
+    ),
+    Case(
+        "more endpoints than one gateway bears",
+        [
+            put(
+                f"endpoints/e{number}",
+                dict(ENDPOINTS["vendor"], baseUrl=f"https://api{number}.vendor.example/v1"),
+            )
+            for number in range(122)
+        ],
+        [
+            (
+                "hearth:endpoints: makes 129 endpoints and providers, and one gateway bears 128. Declare fewer, or "
+                "split the environment into two."
+            )
+        ],
+    ),
+    Case(
+        "more requests at once than the gateway can count",
+        [put("tenants/team/limits/parallelRequests", 2_147_483_648)],
+        [("hearth:tenants.team.limits.parallelRequests: must be at most 1000000. Write a smaller number.")],
     ),
 )

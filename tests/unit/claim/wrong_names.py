@@ -5,6 +5,16 @@ from tests.unit.claim.examples import ENDPOINTS, VALID, drop, put
 
 NAMES = (
     Case(
+        "an alias that is the name of a variable",
+        [put("aliases/os.environ~litellm_master_key", VALID["aliases"]["gemma"])],
+        [
+            (
+                'hearth:aliases["os.environ/litellm_master_key"]: begins with what the gateway takes for the name of '
+                "a variable. Choose another name."
+            )
+        ],
+    ),
+    Case(
         "S0-3 an alias in the mesh's name space",
         [put("aliases/local~gemma", VALID["aliases"]["gemma"])],
         [

@@ -243,4 +243,21 @@ ROUTING = (
             )
         ],
     ),
+    Case(
+        "texts that are names of variables",
+        [
+            put("deployments/gemma-pod/pricing/version", "os.environ/LITELLM_MASTER_KEY"),
+            put("deployments/nomic/embeddingSpace", "os.environ/DATABASE_URL"),
+        ],
+        [
+            (
+                "hearth:deployments.gemma-pod.pricing.version: begins with what the gateway takes for the name of a "
+                "variable. Write another text."
+            ),
+            (
+                "hearth:deployments.nomic.embeddingSpace: begins with what the gateway takes for the name of a "
+                "variable. Write another text."
+            ),
+        ],
+    ),
 )

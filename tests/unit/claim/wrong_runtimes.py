@@ -300,4 +300,49 @@ RUNTIMES = (
             )
         ],
     ),
+    Case(
+        "two names for the one model of a Pod",
+        [put("deployments/other", dict(VALID["deployments"]["gemma-pod"], model="other"))],
+        [
+            (
+                "hearth:endpoints.pod.runtime.models: has 1 from outside the Ollama library, and deployments ask for "
+                "2 names that are not in it, so that it cannot be told which is which. Give each such model an "
+                "endpoint of its own, and its deployments one model name."
+            )
+        ],
+    ),
+    Case(
+        "two files of one Ollama in a Pod",
+        [
+            put("endpoints/pod/runtime/engine", "ollama"),
+            put("endpoints/pod/runtime/models/1", ENDPOINTS["pod"]["runtime"]["models"][0]),
+        ],
+        [
+            (
+                "hearth:endpoints.pod.runtime.models: has 2 from outside the Ollama library, and deployments ask for "
+                "1 names that are not in it, so that it cannot be told which is which. Give each such model an "
+                "endpoint of its own, and its deployments one model name."
+            )
+        ],
+    ),
+    Case(
+        "an engine that the local build does not have",
+        [put("policy/images", "localBuild"), put("endpoints/pod/runtime/engine", "ollama")],
+        [
+            (
+                "hearth:endpoints.pod.runtime.engine: is ollama, which the images of hearth:policy.images localBuild "
+                "do not have. Use llamaCpp, or the images pinned."
+            )
+        ],
+    ),
+    Case(
+        "an image whose tag is too long",
+        [put("endpoints/pod/runtime/models/0/source/image/ref", f"registry.example/m:{'t' * 129}")],
+        [
+            (
+                "hearth:endpoints.pod.runtime.models[0].source.image.ref: is not well-formed. It must be an image "
+                "with its registry, such as registry.example/models/gemma:1.0@sha256:<digest>."
+            )
+        ],
+    ),
 )

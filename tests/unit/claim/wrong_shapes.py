@@ -221,6 +221,16 @@ SHAPES = (
         ],
     ),
     Case(
+        "S3-18 a model with a mark that turns the text around",
+        [put("llm/providers/0/models/0/model", "a\u202eb")],
+        [
+            (
+                "hearth:llm.providers[0].models[0].model: is not well-formed. It must be one line of 1 to 512 "
+                "printable characters without spaces at its ends."
+            )
+        ],
+    ),
+    Case(
         "S3-18 spaces at the ends",
         [put("llm/providers/0/displayName", " Infomaniak ")],
         [

@@ -2,6 +2,8 @@
 
 import pytest
 
+from hearth.claim.problems import ClaimError
+from hearth.compile.manifests.common import config_map
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.groups import all_manifests, groups
 from tests.unit.compile.manifests.samples import claim_of, compiled, everything, grouped, values, variants
@@ -91,3 +93,10 @@ def test_a_tenant_may_name_its_namespace() -> None:
     claim["tenants"]["family"]["namespace"] = "kitchen"
     names = {m["metadata"]["name"] for m in grouped(claim_of(claim))["tenants"] if m["kind"] == "Namespace"}
     assert names == {"kitchen", "tenant-guests"}
+
+
+def test_nothing_is_larger_than_kubernetes_takes() -> None:
+    text = "x" * (1_048_576 - 1_000)
+    assert config_map("fits", "test", {"file": text})["data"] == {"file": text}
+    with pytest.raises(ClaimError, match=r"ConfigMap large-[0-9a-f]{10}: would have [0-9]+ bytes"):
+        config_map("large", "test", {"file": text + "x" * 1_000})

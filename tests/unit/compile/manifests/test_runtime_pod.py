@@ -283,3 +283,20 @@ def test_two_endpoints_share_one_copy_of_the_scripts() -> None:
     names = [manifest["metadata"]["name"] for manifest in made(claim_of(claim))]
     assert len(names) == len(set(names)) + 2  # a Service and its Deployment have one name
     assert sum(name.startswith("llm-model-scripts") for name in names) == 1
+
+
+def test_a_model_name_means_itself_and_no_variable() -> None:
+    claim = values()
+    claim["deployments"]["gemma-local"]["model"] = "$(HOME) $x"
+    arguments = container(template(claim_of(claim)), "runtime")["args"]
+    # Kubernetes makes one dollar of two, and reads no name behind them.
+    assert after(arguments, "--alias") == "$$(HOME) $$x"
+
+
+def test_the_tag_latest_may_be_left_out() -> None:
+    claim = values()
+    claim["policy"]["images"] = "pinned"
+    runtime(claim)["engine"] = "ollama"
+    runtime(claim)["models"] = [{"source": {"ollama": "gemma3"}, "digest": f"sha256:{'0' * 64}"}]
+    claim["deployments"]["gemma-local"]["model"] = "gemma3:latest"
+    assert environment(container(template(claim_of(claim)), "import-0"))["MODEL_NAME"] == "gemma3"
