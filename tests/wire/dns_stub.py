@@ -8,10 +8,14 @@ from ipaddress import ip_address
 
 
 class DnsStub:
-    """UDP name server on loopback. `names` maps a name to its addresses, or to a function that returns them."""
+    """UDP name server on loopback.
+
+    `names` maps a name to its addresses, or to a function that returns them; `aliases` maps a name to another one.
+    """
 
     def __init__(self, port: int = 5399) -> None:
         self.names: dict[str, list[str] | Callable[[], list[str]]] = {}
+        self.aliases: dict[str, str] = {}
         self.queries = 0
         self.silent = False
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -42,13 +46,24 @@ class DnsStub:
             position += 1 + length
         question = query[12 : position + 5]
         kind = struct.unpack(">H", query[position + 1 : position + 3])[0]
-        entry = self.names.get(".".join(labels).lower())
+        name = ".".join(labels).lower()
+        records: list[bytes] = []
+        while (target := self.aliases.get(name)) is not None:
+            records.append(_record(name, 5, _encoded(target)))
+            name = target
+        entry = self.names.get(name)
         addresses = entry() if callable(entry) else entry
         wanted = {1: 4, 28: 6}.get(kind)
         found = [ip_address(text) for text in addresses or [] if ip_address(text).version == wanted]
         code = 0 if addresses is not None else 3
-        header = query[:2] + struct.pack(">HHHHH", 0x8180 | code, 1, len(found), 0, 0)
-        records = (
-            b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 1, len(address.packed)) + address.packed for address in found
-        )
+        records += [_record(name, kind, address.packed) for address in found]
+        header = query[:2] + struct.pack(">HHHHH", 0x8180 | code, 1, len(records), 0, 0)
         return header + question + b"".join(records)
+
+
+def _encoded(name: str) -> bytes:
+    return b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0"
+
+
+def _record(name: str, kind: int, data: bytes) -> bytes:
+    return _encoded(name) + struct.pack(">HHIH", kind, 1, 1, len(data)) + data

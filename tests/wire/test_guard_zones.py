@@ -226,6 +226,20 @@ def test_a_vendor_is_reached_at_public_addresses(bench: Bench, listeners: dict[s
     assert reached(listeners) == {"9.9.9.9"}
 
 
+def test_a_name_that_is_an_alias_is_judged_by_its_address(bench: Bench, listeners: dict[str, CountingUpstream]) -> None:
+    bench.dns.aliases.update({VENDOR: "edge.cdn.example", "edge.cdn.example": "node.cdn.example"})
+    try:
+        bench.dns.names["node.cdn.example"] = ["9.9.9.9"]
+        assert bench.post("provider-vendor").status == 200
+        assert reached(listeners) == {"9.9.9.9"}
+        bench.dns.names["node.cdn.example"] = [INSIDE]
+        answer = bench.post("provider-vendor")
+        assert (answer.status, answer.code) == DENIED
+        assert reached(listeners) == {"9.9.9.9"}
+    finally:
+        bench.dns.aliases.clear()
+
+
 def test_plaintext_is_held_to_its_zone_too(bench: Bench) -> None:
     bench.dns.names[NAME] = [OUTSIDE]
     with CountingUpstream(OUTSIDE, 11434) as outside:
