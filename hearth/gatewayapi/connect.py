@@ -105,21 +105,14 @@ def gateway_pod(kubernetes: KubernetesApi, pod: Object) -> Iterator[GatewayClien
         kubernetes: the cluster.
         pod: the Pod, as `ready_pods` gives it.
     """
-    cluster, name = kubernetes.cluster, pod["metadata"]["name"]
-    api = ManagementApi(
-        f"the gateway in {cluster.namespace} (Pod {name}, context {cluster.context})",
-        remedy(cluster),
-        master_key(kubernetes, pod),
-        base_url=f"http://127.0.0.1:{LITELLM_PORT}",
-        transport=PodTransport(kubernetes, name, LITELLM_PORT),
-    )
-    with api:
-        yield GatewayClient(api)
+    name = pod["metadata"]["name"]
+    with _opened(kubernetes, f"Pod {name}, ", master_key(kubernetes, pod), lambda: name) as client:
+        yield client
 
 
 @contextmanager
 def gateway(cluster: Cluster) -> Iterator[GatewayClient]:
-    """Open LiteLLM's management API in a Ready Pod of a cluster.
+    """Open LiteLLM's management API in a Ready Pod of a cluster; a call that is tried again finds another one.
 
     Args:
         cluster: the cluster.
@@ -129,8 +122,23 @@ def gateway(cluster: Cluster) -> Iterator[GatewayClient]:
         ClusterError: the Kubernetes API cannot be used.
     """
     kubernetes = KubernetesApi(cluster)
-    with gateway_pod(kubernetes, wait_for_pods(kubernetes)[0]) as client:
+    key = master_key(kubernetes, wait_for_pods(kubernetes)[0])
+    with _opened(kubernetes, "", key, lambda: str(wait_for_pods(kubernetes)[0]["metadata"]["name"])) as client:
         yield client
+
+
+@contextmanager
+def _opened(kubernetes: KubernetesApi, pod: str, key: str, choose: Callable[[], str]) -> Iterator[GatewayClient]:
+    cluster = kubernetes.cluster
+    api = ManagementApi(
+        f"the gateway in {cluster.namespace} ({pod}context {cluster.context})",
+        remedy(cluster),
+        key,
+        base_url=f"http://127.0.0.1:{LITELLM_PORT}",
+        transport=PodTransport(kubernetes, choose, LITELLM_PORT),
+    )
+    with api:
+        yield GatewayClient(api)
 
 
 def _is_master_key(variable: Object) -> bool:

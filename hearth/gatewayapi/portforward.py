@@ -5,7 +5,7 @@ The port is reached on the Pod's own loopback, where LiteLLM listens. Nothing is
 
 import select
 import ssl
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import httpcore
@@ -18,27 +18,28 @@ _READ_BYTES: Final = 65_536
 
 
 class PodTransport(httpx.HTTPTransport):
-    """An httpx transport whose every connection goes to one port of one Pod, whatever the URL's host is."""
+    """An httpx transport whose every connection goes to one port of a Pod, whatever the URL's host is."""
 
-    def __init__(self, kubernetes: KubernetesApi, pod: str, port: int) -> None:
+    def __init__(self, kubernetes: KubernetesApi, choose: Callable[[], str], port: int) -> None:
         """Make no connection yet.
 
         Args:
             kubernetes: the cluster.
-            pod: name of the Pod, in the gateway's namespace.
+            choose: names the Pod, in the gateway's namespace, for each new connection, so that a call that is tried
+                again need not go to a Pod that is gone.
             port: TCP port in the Pod; one that listens on the Pod's loopback is reached too.
         """
         super().__init__(trust_env=False)
         # httpx has no argument for this; a connection that failed is never taken up again, because each is a stream
         # of the Kubernetes API of its own.
         self._pool = httpcore.ConnectionPool(
-            max_connections=2, keepalive_expiry=20.0, network_backend=_PodBackend(kubernetes, pod, port)
+            max_connections=2, keepalive_expiry=20.0, network_backend=_PodBackend(kubernetes, choose, port)
         )
 
 
 class _PodBackend(httpcore.NetworkBackend):
-    def __init__(self, kubernetes: KubernetesApi, pod: str, port: int) -> None:
-        self._kubernetes, self._pod, self._port = kubernetes, pod, port
+    def __init__(self, kubernetes: KubernetesApi, choose: Callable[[], str], port: int) -> None:
+        self._kubernetes, self._choose, self._port = kubernetes, choose, port
 
     def connect_tcp(
         self,
@@ -51,20 +52,18 @@ class _PodBackend(httpcore.NetworkBackend):
         from kubernetes.client.exceptions import ApiException
         from kubernetes.stream import portforward
 
-        api = self._kubernetes.new_core_api()
+        pod, api = self._choose(), self._kubernetes.new_core_api()
         try:
             forward = portforward(
                 api.connect_get_namespaced_pod_portforward,
-                self._pod,
+                pod,
                 self._kubernetes.cluster.namespace,
                 ports=str(self._port),
                 _request_timeout=timeout,
             )
         except ApiException as error:
-            raise httpcore.ConnectError(
-                f"no port-forward to the Pod {self._pod}: {scrubbed(str(error.reason))}"
-            ) from None
-        return _PodStream(forward, self._pod, self._port)
+            raise httpcore.ConnectError(f"no port-forward to the Pod {pod}: {scrubbed(str(error.reason))}") from None
+        return _PodStream(forward, pod, self._port)
 
 
 class _PodStream(httpcore.NetworkStream):

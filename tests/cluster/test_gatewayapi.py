@@ -4,13 +4,15 @@ import copy
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import httpx
 import pytest
 
 from hearth.compile.names import LITELLM_PORT
-from hearth.gatewayapi.connect import gateway, gateway_pod, ready_pods, wait_for_pods
+from hearth.gatewayapi.client import GatewayClient
+from hearth.gatewayapi.connect import gateway, gateway_pod, master_key, ready_pods, wait_for_pods
 from hearth.gatewayapi.credentials_secret import CredentialsSecretProvider
 from hearth.gatewayapi.errors import ClusterError, GatewayUnavailableError
 from hearth.gatewayapi.kube import Cluster, KubernetesApi, Object, decoded, encoded
@@ -34,7 +36,7 @@ def replicas(kubernetes: KubernetesApi) -> Iterator[list[Replica]]:
         found = []
         for pod in ready_pods(kubernetes):
             client = opened.enter_context(gateway_pod(kubernetes, pod))
-            transport = PodTransport(kubernetes, pod["metadata"]["name"], LITELLM_PORT)
+            transport = PodTransport(kubernetes, partial(str, pod["metadata"]["name"]), LITELLM_PORT)
             http = httpx.Client(base_url=f"http://127.0.0.1:{LITELLM_PORT}", transport=transport, timeout=60)
             found.append(Replica(client, opened.enter_context(http)))
         assert len(found) == 2
@@ -51,7 +53,7 @@ def api(kubernetes: KubernetesApi, pod: str, port: int) -> ManagementApi:
         "Look at its Pods.",
         "sk-unused-0123456789",
         base_url="http://127.0.0.1",
-        transport=PodTransport(kubernetes, pod, port),
+        transport=PodTransport(kubernetes, lambda: pod, port),
         pause=lambda _: None,
     )
 
@@ -71,6 +73,15 @@ def test_a_pod_that_is_not_there_is_no_answer(kubernetes: KubernetesApi) -> None
         pytest.raises(GatewayUnavailableError, match="no port-forward to the Pod llm-gateway-gone"),
     ):
         broken.call("ask", "POST", "/team/new", repeatable=False)
+
+
+def test_a_call_that_is_tried_again_may_go_to_another_pod(kubernetes: KubernetesApi) -> None:
+    there = ready_pods(kubernetes)[0]
+    names = iter(["llm-gateway-gone", there["metadata"]["name"]])
+    transport = PodTransport(kubernetes, lambda: next(names), LITELLM_PORT)
+    key = master_key(kubernetes, there)
+    with ManagementApi("the gateway", "", key, base_url="http://127.0.0.1", transport=transport) as again:
+        assert GatewayClient(again).models()
 
 
 def test_a_long_answer_comes_whole(kubernetes: KubernetesApi) -> None:
