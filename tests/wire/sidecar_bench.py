@@ -6,6 +6,7 @@ import hashlib
 import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 
 from cryptography import x509
@@ -53,7 +54,7 @@ class Bench:
         (self.folder / "tokens.map").write_text(lines)
 
     def write_certificate(self, authority: Authority, name: str = NAME) -> None:
-        certificate, key = authority.issue(x509.DNSName(name))
+        certificate, key = authority.issue(x509.DNSName(name), x509.IPAddress(ip_address("127.0.0.1")))
         (self.folder / "tls.crt").write_text(certificate)
         (self.folder / "tls.key").write_text(key)
 
