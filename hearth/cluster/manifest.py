@@ -78,6 +78,14 @@ def _with_annotations(manifest: Mapping[str, Any], annotations: Mapping[str, str
     return {**manifest, "metadata": metadata}
 
 
+def _comes_back(manifest: Mapping[str, Any]) -> bool:
+    """Return whether Kubernetes makes an object again as soon as it is deleted, so that its absence never comes.
+
+    It goes with its namespace.
+    """
+    return bool(manifest["kind"] == "ServiceAccount" and manifest["metadata"]["name"] == "default")
+
+
 def deploy(
     manifest: Mapping[str, Any],
     *,
@@ -106,7 +114,7 @@ def deploy(
             parent=parent,
             depends_on=list(depends_on),
             protect=options.protect or None,
-            retain_on_delete=retain or options.retain or None,
+            retain_on_delete=retain or options.retain or _comes_back(manifest) or None,
             custom_timeouts=pulumi.CustomTimeouts(create=timeout, update=timeout) if timeout else None,
         ),
     )
