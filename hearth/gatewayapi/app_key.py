@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Final
 
 import pulumi
 from pulumi.dynamic import CreateResult, DiffResult, ReadResult, Resource, UpdateResult
-from pulumi.runtime.rpc import contains_unknowns
 
 from hearth.gatewayapi.client import GatewayClient
 from hearth.gatewayapi.errors import NotOursError
@@ -54,8 +53,8 @@ class AppKeyProvider(GatewayProvider):
 
         A blocked key is no difference: whoever blocked it had a reason, and a new generation replaces it.
         """
-        value = _news.get("value")
-        renewed = contains_unknowns(value) or key_token(str(value)) != _id
+        # A value that a preview does not know yet is another one.
+        renewed = key_token(str(_news.get("value"))) != _id
         other = [name for name in (*_IDENTITY, *_PLACE) if _olds.get(name) != _news.get(name)]
         changes = [name for name in self.changing if _olds.get(name) != _news.get(name)]
         replaces = [*other, *(["value"] if renewed else [])]

@@ -75,6 +75,9 @@ def test_what_is_sent_for_a_key(litellm: ScriptedLiteLLM) -> None:
         },
     )
     client.update_key(replace(KEY, models=(), parallel_requests=None))
+    _, sent = next(call for call in litellm.calls if call[0] == "/key/update")
+    assert sent["models"] == ["no-default-models"], "an empty list would mean all models"
+    assert sent["max_parallel_requests"] is None, "an old limit is cleared"
     client.block_key(KEY.token)
     client.delete_key(KEY.token)
     carrying = [path for path, body in litellm.calls if KEY.value in str(body)]

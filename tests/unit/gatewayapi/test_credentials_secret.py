@@ -76,6 +76,7 @@ def test_one_of_an_earlier_run_is_taken_up_and_what_others_added_stays(kubernete
 def test_refresh_sees_an_edit_and_update_writes_it_back(kubernetes: ScriptedKubernetes) -> None:
     provider = CredentialsSecretProvider()
     made = provider.create(PROPS)
+    assert provider.read(NAME, made.outs).outs == made.outs
     kubernetes.merge_secret("tenant-family", "llm-credentials-notes", {"data": encoded({"OPENAI_API_KEY": "edited"})})
     seen = provider.read(NAME, made.outs).outs
     assert provider.diff(NAME, seen, PROPS).changes is True

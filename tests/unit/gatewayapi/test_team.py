@@ -61,6 +61,12 @@ def test_refresh_sees_what_somebody_changed_and_update_corrects_it(litellm: Scri
     assert provider.update(made.id, seen, PROPS).outs == made.outs
 
 
+@pytest.mark.parametrize("field", ["models", "max_budget", "budget_duration", "rpm_limit", "tpm_limit"])
+def test_every_field_that_differs_is_a_change(field: str) -> None:
+    found = TeamProvider().diff("hearth-s-family", {**PROPS, field: None}, {**PROPS, field: 1})
+    assert (found.changes, found.replaces) == (True, [])
+
+
 def test_refresh_sees_that_it_is_gone(litellm: ScriptedLiteLLM) -> None:
     provider = TeamProvider()
     made = provider.create(PROPS)
