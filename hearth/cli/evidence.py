@@ -84,7 +84,7 @@ def _row(name: str, verification: Verification | None) -> dict[str, Any]:
 
 def _print_row(row: Mapping[str, Any]) -> None:
     until = f" until {row['validUntil']}" if row["verdict"] == Verdict.VALID else ""
-    missing = "; run `hearth qualify` for this endpoint" if row["verdict"] == "missing" else ""
+    missing = "; no runner has measured this endpoint" if row["verdict"] == "missing" else ""
     print(f"{row['endpoint']}: {row['verdict']}{until}{missing}")
     for finding in row["findings"]:
         print(f"  {finding['reason']}: {finding['message']}. {finding['remedy']}.")

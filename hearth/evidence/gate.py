@@ -78,9 +78,11 @@ def withheld_endpoints(
 
 
 def _missing(name: str, enforced: bool) -> Notice:
-    outcome = "its route is withheld until" if enforced else "its route is published all the same; better,"
+    outcome = (
+        "its route is withheld until a runner has measured it" if enforced else "its route is published all the same"
+    )
     text = EXPLANATIONS[Reason.MISSING].message
-    return Notice(f"hearth:endpoints.{name}", f"{text}; {outcome} `hearth qualify {name}` has passed")
+    return Notice(f"hearth:endpoints.{name}", f"{text}; {outcome}")
 
 
 def _problems(name: str, verification: Verification) -> tuple[Problem, ...]:

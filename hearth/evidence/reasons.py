@@ -75,7 +75,7 @@ class Explanation:
     """What to do."""
 
 
-_REPEAT = "Run `hearth qualify` for this endpoint"
+_REPEAT = "Have a runner measure this endpoint again"
 _REPAIR = "Find out from the probes what failed (`hearth evidence show`), repair the endpoint, and qualify it again"
 _SUSPECT = "Find out who wrote the file, remove it, and qualify the endpoint again"
 _OUTSIDE = "Qualify it again from outside the model server's network namespace"

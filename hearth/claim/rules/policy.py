@@ -23,7 +23,7 @@ def trust_store(draft: Draft) -> Iterator[Finding]:
         yield Finding(
             ("policy", "trustStore"),
             "names no file of the project's folder",
-            "Make it with hearth runner-key new, or correct the path",
+            "Get it from those who own it, or correct the path",
         )
 
 

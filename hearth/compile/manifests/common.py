@@ -212,7 +212,6 @@ def pod_template(
     containers: Sequence[Mapping[str, Any]],
     init_containers: Sequence[Mapping[str, Any]] = (),
     volumes: Sequence[Mapping[str, Any]] = (),
-    annotations: Mapping[str, Any] | None = None,
     **fields: Any,
 ) -> dict[str, Any]:
     """Return a Pod template that Pod Security `restricted` admits.
@@ -225,12 +224,9 @@ def pod_template(
         containers: its containers.
         init_containers: what runs before them, and the native sidecars.
         volumes: its volumes.
-        annotations: its annotations.
         fields: more of the Pod's specification, as Kubernetes spells it.
     """
     template: dict[str, Any] = {"metadata": {"labels": dict(pod_labels)}}
-    if annotations:
-        template["metadata"]["annotations"] = dict(annotations)
     spec: dict[str, Any] = {
         "serviceAccountName": service_account,
         "automountServiceAccountToken": False,

@@ -55,9 +55,6 @@ class SecretNames:
     """ConfigMap with `in-cluster.pem`."""
     endpoints: Mapping[str, Any] = field(default_factory=dict)
     """By endpoint id: `tokens.map`, `runtime.map`, `runtime-key`, `tls.crt`, `tls.key`."""
-    revisions: Mapping[str, Any] = field(default_factory=dict)
-    """By name of a Secret that the operator writes: a digest of its content. It becomes an annotation of the
-    gateway's Pods, so that a new token is taken up by a rolling restart (S3-42, C-17)."""
 
     @classmethod
     def by_reference(cls, claim: Claim) -> "SecretNames":

@@ -195,7 +195,6 @@ def gateway(
                 image=litellm_image,
                 service_account=GATEWAY,
                 grace_seconds=grace_seconds(claim),
-                annotations={f"hearth.dev/revision.{name}": value for name, value in sorted(names.revisions.items())},
                 init_containers=[guard],
                 containers=[litellm],
                 volumes=[

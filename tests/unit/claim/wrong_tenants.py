@@ -69,8 +69,8 @@ TENANTS = (
         [put("policy/trustStore", "trust/nobody.yaml")],
         [
             (
-                "hearth:policy.trustStore: names no file of the project's folder. Make it with hearth "
-                "runner-key new, or correct the path."
+                "hearth:policy.trustStore: names no file of the project's folder. Get it from those who own it, "
+                "or correct the path."
             )
         ],
     ),

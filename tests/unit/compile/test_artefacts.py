@@ -103,7 +103,7 @@ def test_private_endpoints_wait_for_evidence(tmp_path: Path) -> None:
     assert set(made.artefacts.withheld) == {"host", "native", "plain", "pod"}
     names = {model["model_name"] for model in made.artefacts.litellm["model_list"]}
     assert names == {"vendor-gpt", "info-maniak/gemma-4-31b", "mistral/large", "mistral/small"}
-    assert any("hearth qualify pod" in notice.message for notice in made.warnings)
+    assert any(notice.path == "hearth:endpoints.pod" for notice in made.warnings)
 
 
 def test_a_policy_without_evidence_withholds_nothing(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_each_verdict_has_its_exit_code(project: Path, capsys: pytest.CaptureFix
 
 def test_missing_evidence_is_told_with_what_to_do(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["evidence", "verify", "-s", "home"]) == 1
-    assert capsys.readouterr().out == "ollama-home: missing; run `hearth qualify` for this endpoint\n"
+    assert capsys.readouterr().out == "ollama-home: missing; no runner has measured this endpoint\n"
 
 
 def test_a_forged_document_is_not_shown(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

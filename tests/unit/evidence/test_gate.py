@@ -44,7 +44,7 @@ def test_missing_evidence_withholds_that_route_and_nothing_else() -> None:
     assert opened.withheld == {"vllm-native": "evidence_missing"}
     assert opened.problems == ()
     assert [notice.path for notice in opened.warnings] == ["hearth:endpoints.vllm-native"]
-    assert "hearth qualify vllm-native" in opened.warnings[0].message
+    assert "until a runner has measured it" in opened.warnings[0].message
 
 
 def test_missing_evidence_does_not_need_a_trust_store() -> None:
