@@ -10,6 +10,7 @@ from hearth.cluster.manifest import deploy, deploy_all
 from hearth.cluster.system_secrets import SystemSecrets
 from hearth.cluster.tenants import Tenants
 from hearth.compile.artefacts import Artefacts
+from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.groups import groups
 from hearth.versions import versions
 
@@ -55,6 +56,8 @@ class Platform(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _deploy(self, stack: str, claim: Claim, artefacts: Artefacts) -> None:
+        # What cannot be built is refused here, before anything is declared.
+        groups(claim, artefacts, SecretNames.by_reference(claim))
         cluster = _cluster_provider(self, stack)
         inside = pulumi.ComponentResource(
             "hearth:index:Cluster", "system-llm", {}, pulumi.ResourceOptions(parent=self, providers=[cluster])

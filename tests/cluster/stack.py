@@ -41,7 +41,9 @@ class Stack:
             old = yaml.safe_load(self.file.read_text())
             salt = {key: old[key] for key in ("encryptionsalt",) if key in old}
         config = {f"hearth:{key}": value for key, value in claim.items()}
-        self.file.write_text(yaml.safe_dump({**salt, "config": config}, sort_keys=False))
+        # Through JSON, because one dictionary in two places would become a YAML alias, which a claim may not have.
+        plain = json.loads(json.dumps({**salt, "config": config}))
+        self.file.write_text(yaml.safe_dump(plain, sort_keys=False))
 
     def _ready(self) -> None:
         if not self._initialised:

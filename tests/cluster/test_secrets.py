@@ -97,12 +97,9 @@ def test_no_process_has_a_secret_in_its_arguments(platform: Platform) -> None:
 def test_rendered_output_and_previews_hold_no_secret(platform: Platform, tmp_path: Path) -> None:
     secrets = all_secrets(platform)
     out = tmp_path / "rendered"
-    subprocess.run(
-        [str(ROOT / ".venv/bin/hearth"), "render", "-f", str(platform.stack.file), "-o", str(out)],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
+    command = [str(ROOT / ".venv/bin/hearth"), "render", "-f", str(platform.stack.file), "-o", str(out)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     text = "\n".join(path.read_text() for path in sorted(out.rglob("*")) if path.is_file())
     assert "kind: Deployment" in text or '"kind": "Deployment"' in text
     assert leaks(text, secrets) == []
