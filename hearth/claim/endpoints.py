@@ -172,7 +172,7 @@ class RuntimeCapacity(Shape):
     stream_setup_timeout_ms: Milliseconds = 30_000
     """Longest time until a stream begins, in ms; not above `requestTimeoutMs`."""
     request_timeout_ms: Milliseconds = 120_000
-    """Longest time of a request, in ms."""
+    """Longest wait for an answer, and longest silence within a stream, in ms."""
 
 
 class Endpoint(Shape):
