@@ -29,9 +29,9 @@ def test_every_manifest_passes_a_server_side_dry_run(platform: Platform, stack: 
     assert len(others) >= 20
     # Names of their own, so that what is deployed is no part of it; the objects keep what their namespace asks of them.
     for manifest in namespaces:
-        manifest["metadata"]["name"] = f"dry-{manifest['metadata']['name']}"
+        manifest["metadata"]["name"] = f"dry-{stack}-{manifest['metadata']['name']}"
     for manifest in others:
-        manifest["metadata"]["namespace"] = f"dry-{manifest['metadata']['namespace']}"
+        manifest["metadata"]["namespace"] = f"dry-{stack}-{manifest['metadata']['namespace']}"
     platform.kube.apply(*namespaces)
     try:
         text = yaml.safe_dump_all(others)
