@@ -24,11 +24,17 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--alias", help="name of the model in /v1/models (default: the file's)")
     options.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     options.add_argument("--port", type=int, default=8080, help="port to listen on (default: %(default)s)")
-    options.add_argument("--api-key-file", type=pathlib.Path, help=f"file with one key a line (else ${KEY_VARIABLE}, else no key)")
+    options.add_argument(
+        "--api-key-file", type=pathlib.Path, help=f"file with one key a line (else ${KEY_VARIABLE}, else no key)"
+    )
     options.add_argument("--parallel", type=int, default=2, help="requests answered at once (default: %(default)s)")
-    options.add_argument("--ctx-size", type=int, default=4096, help="context in tokens, shared by those (default: %(default)s)")
+    options.add_argument(
+        "--ctx-size", type=int, default=4096, help="context in tokens, shared by those (default: %(default)s)"
+    )
     options.add_argument("--threads", type=int, default=1, help="processor threads (default: %(default)s)")
-    options.add_argument("--chat-template", help="llama.cpp's name of a template, for a model file without its own (for example gemma)")
+    options.add_argument(
+        "--chat-template", help="llama.cpp's name of a template, for a model file without its own (for example gemma)"
+    )
     options.add_argument("--metrics", action="store_true", help="serve /metrics")
     options.add_argument("--embedding", action="store_true", help="serve embeddings only")
     return options
