@@ -143,15 +143,21 @@ def hosts() -> list[EdgeHost]:
 def play(playbook: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     """Run a playbook of the repository against the scenario, as an operator does."""
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if name not in ("ANSIBLE_FORCE_COLOR", "PY_COLORS")},
         "ANSIBLE_CONFIG": str(ephemeral() / "ansible.cfg"),
         "ANSIBLE_NOCOLOR": "1",
         "MOLECULE_PROJECT_DIRECTORY": str(ROOT),
     }
     command = ["ansible-playbook", "-i", str(ephemeral() / "inventory"), "-e", "hearth_serial=100%", *arguments]
-    found = subprocess.run([*command, str(ROOT / playbook)], env=environment, capture_output=True, text=True)
+    found = subprocess.run(
+        [*command, str(ROOT / playbook)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     if check and found.returncode != 0:
-        raise AssertionError(f"{playbook} failed:\n{found.stdout[-6000:]}\n{found.stderr[-2000:]}")
+        raise AssertionError(f"{playbook} failed:\n{found.stdout[-6000:]}")
     return found
 
 
