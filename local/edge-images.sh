@@ -94,6 +94,7 @@ if [ "${1:-}" = --ref ]; then
   ref "$2"
   exit
 fi
+"$here/packages.sh"
 podman_environment
 build debian12
 build debian13

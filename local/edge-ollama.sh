@@ -16,6 +16,7 @@ headers() { # the folder that the headers are put together in
   local folder=$1 modules
   if ! dpkg-query -W nlohmann-json3-dev libstb-dev g++ >/dev/null 2>&1; then
     [ "$(id -u)" = 0 ] || fail "run this once as root: apt-get install --no-install-recommends nlohmann-json3-dev libstb-dev g++"
+    apt-get update -q
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends nlohmann-json3-dev libstb-dev g++
   fi
   modules=$(cd "$source" && go mod download github.com/gen2brain/malgo && go list -m -f '{{.Dir}}' github.com/gen2brain/malgo)

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building and running the local cluster needs, and only those that are missing.
+# Installs the Debian packages that building and running the local cluster and the edge scenarios need, and only those that are missing.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # program -> package
 needed="podman:podman runc:runc mmdebstrap:mmdebstrap iptables:iptables nft:nftables ipset:ipset conntrack:conntrack
-newuidmap:uidmap musl-gcc:musl-tools gcc:gcc node:nodejs npm:npm curl:curl haproxy:haproxy"
+newuidmap:uidmap musl-gcc:musl-tools gcc:gcc node:nodejs npm:npm curl:curl haproxy:haproxy
+ssh:openssh-client openssl:openssl"
 missing=
 for pair in $needed; do
   command -v "${pair%%:*}" >/dev/null || PATH=$PATH:/usr/sbin:/sbin command -v "${pair%%:*}" >/dev/null || missing+=" ${pair##*:}"
