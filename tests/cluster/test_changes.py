@@ -89,11 +89,15 @@ print(json.dumps([httpx.get(url, headers=headers, timeout=30).status_code for ur
 
 def test_a_key_is_rotated_without_a_failed_request(restored: Platform) -> None:
     platform = restored
-    old = platform.key("tenant-family", "notes")
-    family = {"apps": {"notes": {"llm": True, "keyGeneration": 2, "keyGraceSeconds": 5}, "photos": {"llm": False}}}
-    load = Load(platform, 20, namespace="tenant-guests", pod="kiosk")
-    platform.stack.up(changed(platform.claim, tenants={"family": family}))
-    new = platform.key("tenant-family", "notes")
+
+    def visitors(**desk: int) -> dict[str, object]:
+        return changed(platform.claim, tenants={"visitors": {"apps": {"desk": {"llm": True, **desk}}}})
+
+    platform.stack.up(visitors())
+    old = platform.key("tenant-visitors", "desk")
+    load = Load(platform, 20)
+    platform.stack.up(visitors(keyGeneration=2, keyGraceSeconds=5))
+    new = platform.key("tenant-visitors", "desk")
     assert new != old
     assert statuses_of_key(platform, new) == [200, 200]
     eventually("401 for the old key", lambda: statuses_of_key(platform, old) == [401, 401], seconds=15)
