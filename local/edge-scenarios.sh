@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # edge-scenarios.sh test [SCENARIO...]   run Molecule's scenarios one after the other, all of them when none is named
+# edge-scenarios.sh bench [HOSTS]        one host and many, as a table for docs/benchmarks.md
 # edge-scenarios.sh up | down            start or delete two hosts for trying the playbooks by hand
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -33,5 +34,9 @@ case ${1:-} in
     say "install them: .venv/bin/ansible-playbook -i inventories/local playbooks/edge.yml"
     say "the CA: $MOLECULE_EPHEMERAL_DIRECTORY/site/trust/edge-ca.v1.pem; tokens: $MOLECULE_EPHEMERAL_DIRECTORY/state/credentials/"
     ;;
-  *) fail "test, up or down" ;;
+  bench)
+    shift
+    exec python tests/bench/edge_fleet.py "$@"
+    ;;
+  *) fail "test, up, down or bench" ;;
 esac

@@ -1,6 +1,7 @@
 """What every endpoint behind a sidecar must do, seen from outside over the network (issue 4)."""
 
 import asyncio
+import concurrent.futures
 import hashlib
 import json
 import socket
@@ -50,6 +51,27 @@ def test_a_client_that_leaves_frees_its_place(endpoint: Endpoint, edge_model: st
             stream.close()
         answer = client.chat.completions.create(model=edge_model, messages=PROMPT, max_tokens=2)  # type: ignore[arg-type]
     assert answer.choices
+
+
+def test_a_burst_gets_the_declared_places_and_the_rest_is_told_at_once(endpoint: Endpoint, edge_model: str) -> None:
+    """Two at once and two waiting, whatever the runtime itself would take (S4-113, S4-116)."""
+
+    def ask(_: int) -> tuple[str, float]:
+        started = time.monotonic()
+        with endpoint.client() as client:
+            try:
+                client.chat.completions.create(model=edge_model, messages=PROMPT, max_tokens=120)  # type: ignore[arg-type]
+            except openai.RateLimitError as refused:
+                kind = "refused" if "retry-after" in refused.response.headers else "refused without Retry-After"
+                return kind, time.monotonic() - started
+            return "answered", time.monotonic() - started
+
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        found = list(pool.map(ask, range(12)))
+    kinds = [kind for kind, _ in found]
+    assert (kinds.count("answered"), kinds.count("refused")) == (4, 8)
+    slowest_refusal = max(seconds for kind, seconds in found if kind == "refused")
+    assert slowest_refusal < min(seconds for kind, seconds in found if kind == "answered")
 
 
 @pytest.mark.parametrize("token", ["x" * 43, "", "digest"])
