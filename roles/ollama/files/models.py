@@ -1,0 +1,133 @@
+"""The models in an Ollama store that belongs to the role alone.
+
+stored MODELS NAME                      print the digests by which the store has a model: its manifest, then its layers
+provide OLLAMA HOME NAME SHA256 [FILE]  create a model from a GGUF file, or pull it from the library; it gets into the
+                                        store when its manifest or one of its layers has the digest
+undeclared MODELS NAME...               print the files that belong to no model of the list
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def manifest_of(models, name):
+    """Return where the store keeps the manifest of a model."""
+    path, _, tag = name.partition(":")
+    parts = path.split("/")
+    if len(parts) == 1:
+        parts = ["library", *parts]
+    if len(parts) == 2:
+        parts = ["registry.ollama.ai", *parts]
+    return models.joinpath("manifests", *parts, tag or "latest")
+
+
+def layers_of(manifest):
+    """Return the digests of everything that a manifest names."""
+    found = json.loads(manifest.read_bytes())
+    parts = [*found["layers"], *([found["config"]] if "config" in found else [])]
+    return [part["digest"].removeprefix("sha256:") for part in parts]
+
+
+def digests(models, name):
+    """Return the digests of a model, its manifest's first; none when a part of it is missing."""
+    manifest = manifest_of(models, name)
+    if not manifest.is_file():
+        return []
+    layers = layers_of(manifest)
+    if not all((models / "blobs" / f"sha256-{digest}").is_file() for digest in layers):
+        return []
+    return [hashlib.sha256(manifest.read_bytes()).hexdigest(), *layers]
+
+
+def serve(program, models, home):
+    """Start a server for this store on a free loopback port; return it and its environment."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    proxies = {
+        name: os.environ[name] for name in ("https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY") if name in os.environ
+    }
+    environment = {
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        "HOME": str(home),
+        "OLLAMA_HOST": f"127.0.0.1:{port}",
+        "OLLAMA_MODELS": str(models),
+        "OLLAMA_NO_CLOUD": "1",
+        "OLLAMA_NOHISTORY": "1",
+        **proxies,
+    }
+    server = subprocess.Popen([program, "serve"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(100):
+        if server.poll() is not None:
+            sys.exit(f"ollama serve ended with {server.returncode}")
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return server, environment
+        time.sleep(0.1)
+    server.kill()
+    sys.exit("ollama serve did not answer within 10 s")
+
+
+def provide(program, home, name, wanted, file=None):
+    """Bring a model into a store of its own, and from there into the real one when it is the declared one."""
+    home = pathlib.Path(home)
+    incoming, models = home / "incoming", home / "models"
+    shutil.rmtree(incoming, ignore_errors=True)
+    incoming.mkdir()
+    server, environment = serve(program, incoming, home)
+    try:
+        if file:
+            with tempfile.TemporaryDirectory() as folder:
+                description = pathlib.Path(folder, "Modelfile")
+                description.write_text(f"FROM {file}\n")
+                subprocess.run([program, "create", name, "-f", str(description)], env=environment, check=True)
+        else:
+            subprocess.run([program, "pull", name], env=environment, check=True)
+    except subprocess.CalledProcessError as failed:
+        sys.exit(f"ollama {failed.cmd[1]} ended with {failed.returncode}")
+    finally:
+        server.terminate()
+        server.wait(20)
+    found = digests(incoming, name)
+    if wanted in found:
+        (models / "blobs").mkdir(exist_ok=True)
+        for digest in layers_of(manifest_of(incoming, name)):
+            os.replace(incoming / "blobs" / f"sha256-{digest}", models / "blobs" / f"sha256-{digest}")
+        manifest_of(models, name).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(manifest_of(incoming, name), manifest_of(models, name))
+    shutil.rmtree(incoming)
+    print("\n".join(found))
+
+
+def undeclared(models, names):
+    """Return the files of the store that belong to none of the models."""
+    declared = {manifest_of(models, name) for name in names}
+    kept = {f"sha256-{digest}" for manifest in declared if manifest.is_file() for digest in layers_of(manifest)}
+    manifests = [path for path in models.glob("manifests/**/*") if path.is_file() and path not in declared]
+    return manifests + [path for path in models.glob("blobs/*") if path.name not in kept]
+
+
+def main():
+    """Do what the first argument says."""
+    command, *arguments = sys.argv[1:]
+    if command == "provide":
+        provide(*arguments)
+        return
+    models, *names = arguments
+    models = pathlib.Path(models)
+    if command == "stored":
+        print("\n".join(digests(models, names[0])))
+        return
+    for path in undeclared(models, names):
+        print(path)
+
+
+main()
