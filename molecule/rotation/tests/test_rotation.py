@@ -34,7 +34,7 @@ class Load(threading.Thread):
                     self._ask(client)
                 self.done += 1
             except Exception as error:
-                self.failures.append(repr(error))
+                self.failures.append(f"{error!r} because of {error.__cause__!r}")
             time.sleep(0.1)
 
     def _ask(self, client: object) -> None:

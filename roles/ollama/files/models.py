@@ -1,9 +1,12 @@
 """The models in an Ollama store that belongs to the role alone.
 
-stored MODELS NAME                      print the digests by which the store has a model: its manifest, then its layers
-provide OLLAMA HOME NAME SHA256 [FILE]  create a model from a GGUF file, or pull it from the library; it gets into the
-                                        store when its manifest or one of its layers has the digest
-undeclared MODELS NAME...               print the files that belong to no model of the list
+stored MODELS NAME
+    print the digests by which the store has a model: its manifest, then its layers
+provide OLLAMA HOME NAME SHA256 [FILE]
+    create a model from a GGUF file, or pull it from the library, and print its digests; it gets into the store when its
+    manifest or one of its layers has the wanted one
+undeclared MODELS NAME...
+    print the files of the store that belong to no model of the list
 """
 
 import hashlib
