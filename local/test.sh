@@ -12,5 +12,6 @@ say "tests of the proxies, on loopback (about two minutes)"
 .venv/bin/pytest -q tests/wire
 say "tests in a real cluster (about fifteen minutes)"
 .venv/bin/pytest -q tests/cluster
-[ ! -e local/edge.mk ] || make --no-print-directory test-edge
+say "the edge scenario ${HEARTH_EDGE_SCENARIOS:=default} (about five minutes; make test-edge runs all of them)"
+make --no-print-directory test-edge SCENARIOS="$HEARTH_EDGE_SCENARIOS"
 say "all tests passed after $((SECONDS - start)) s"
