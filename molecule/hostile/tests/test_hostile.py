@@ -194,3 +194,14 @@ def test_a_system_that_is_not_supported(edge_host: EdgeHost) -> None:
     ):
         message = refused(edge_host)
     assert "Use Debian 12, Debian 13 or Ubuntu 24.04" in message
+
+
+def test_a_model_server_of_somebody_else_that_is_not_there_or_is_open(edge_host: EdgeHost) -> None:
+    """The host's own runtime plays the part of one that somebody else runs (S1-10)."""
+    existing = ("-e", "hearth_existing_runtime=true")
+    unit = "hearth-llama-cpp-llama-debian12"
+    with undone(edge_host, f"systemctl stop {unit}", f"systemctl start {unit}"):
+        assert "nothing listens" in refused(edge_host, *existing)
+    server = f"python3 -m http.server --bind {edge_host.address} 8081"
+    with undone(edge_host, f"systemd-run --quiet --unit=open {server} && sleep 1", "systemctl stop open.service"):
+        assert "where the network can reach it past the sidecar" in refused(edge_host, *existing)

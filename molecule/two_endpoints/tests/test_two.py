@@ -5,7 +5,9 @@ import dataclasses
 import os
 import subprocess
 
-from tests.support.edge import CHAT, EdgeHost, Endpoint
+import pytest
+
+from tests.support.edge import CHAT, EdgeHost, Endpoint, play
 from tests.wire.client import wait_for
 
 PROMPT = [{"role": "user", "content": "Hello"}]
@@ -41,6 +43,42 @@ def test_both_raw_ports_are_shut(edge_host: EdgeHost) -> None:
     assert edge_host.plan.closed_ports == (8081, 8082)
     rules = edge_host.run("nft list chain inet hearth_edge input")
     assert "tcp dport { 8081-8082 } reject" in rules or "tcp dport { 8081, 8082 } reject" in rules
+
+
+def test_an_endpoint_that_left_the_inventory_leaves_the_host(edge_host: EdgeHost) -> None:
+    first, second = edge_host.sidecars
+    play("playbooks/edge.yml", "-e", '{"hearth_endpoints": ["first"]}')
+    assert first.get("/sidecar/health").status == 200
+    with pytest.raises(OSError):  # noqa: PT011 - refused or dropped
+        second.server().connect(3)
+    left = edge_host.run("ls /etc/systemd/system /etc/hearth/sidecar /etc/hearth/llama-cpp")
+    assert "second" not in left
+    assert "first" in left
+    assert "changed=0" in play("playbooks/edge.yml", "-e", '{"hearth_endpoints": ["first"]}').stdout
+    play("playbooks/edge.yml")
+    assert second.get("/sidecar/health").status == 200
+
+
+def test_a_model_server_that_is_there_already_is_used_as_it_is(edge_host: EdgeHost) -> None:
+    """The runtimes go on under units that the roles know nothing about (S1-10)."""
+    for name in ("first", "second"):
+        edge_host.run(f"cp /etc/systemd/system/hearth-llama-cpp-{name}.service /etc/systemd/system/own-{name}.service")
+        edge_host.run(f"cp -p /etc/hearth/llama-cpp/{name}.key /root/{name}.key && chmod 711 /root")
+        edge_host.run(f"sed -i s,/etc/hearth/llama-cpp/,/root/, /etc/systemd/system/own-{name}.service")
+        edge_host.run(
+            f"systemctl disable --now hearth-llama-cpp-{name} && systemctl daemon-reload && systemctl start own-{name}"
+        )
+    shown = play("playbooks/edge.yml", "-e", "hearth_existing_runtime=true").stdout
+    assert "the digests of its models" in " ".join(shown.split())
+    assert edge_host.run("ls /etc/systemd/system/ | grep llama-cpp || true") == ""
+    for endpoint in edge_host.sidecars:
+        with endpoint.client() as client:
+            assert client.chat.completions.create(model="gemma3-270m", messages=PROMPT, max_tokens=2).choices  # type: ignore[arg-type]
+    assert "changed=0" in play("playbooks/edge.yml", "-e", "hearth_existing_runtime=true").stdout
+    edge_host.run(
+        "systemctl stop own-first own-second && rm /etc/systemd/system/own-* /root/*.key && systemctl daemon-reload"
+    )
+    play("playbooks/edge.yml")
 
 
 def test_everything_is_back_after_a_reboot(edge_host: EdgeHost) -> None:
