@@ -21,6 +21,8 @@ from tests.support.edge import EdgeHost, ephemeral, hosts, play
 from tests.support.pki import Authority
 
 REGISTRY = "registry.ollama.ai"
+BLOBS = "blobs.library.test"
+"""Where the library sends a client for the parts of a model, as the real one does."""
 STORE = "/var/lib/hearth/ollama/ollama-debian13/models"
 CLAIM = "site/stacks/Pulumi.edge.yaml"
 
@@ -35,6 +37,12 @@ class Library(http.server.BaseHTTPRequestHandler):
         file = self.folder / ("manifest" if kind == "manifests" else name.replace(":", "-"))
         if not file.is_file():
             self.send_error(404)
+            return
+        if kind == "blobs" and self.headers["Host"] == REGISTRY:
+            self.send_response(307)
+            self.send_header("Location", f"https://{BLOBS}{self.path}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
             return
         first, last = 0, file.stat().st_size - 1
         if match := re.match(r"bytes=(\d+)-(\d+)?", self.headers.get("Range", "")):
@@ -68,7 +76,7 @@ def digest(host: EdgeHost, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     for name in host.run(f"ls {STORE}/blobs").splitlines():
         (folder / name).write_bytes(host.inside.file(f"{STORE}/blobs/{name}").content)
     authority = Authority("library CA")
-    certificate, key = authority.issue(x509.DNSName(REGISTRY))
+    certificate, key = authority.issue(x509.DNSName(REGISTRY), x509.DNSName(BLOBS))
     (folder / "tls.pem").write_text(certificate + key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "tls.pem")
@@ -78,7 +86,7 @@ def digest(host: EdgeHost, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     host.run("printf %%s %s >/usr/local/share/ca-certificates/library.crt && update-ca-certificates", authority.pem)
-    host.run("echo %s >>/etc/hosts", f"{gateway} {REGISTRY}")
+    host.run("echo %s >>/etc/hosts", f"{gateway} {REGISTRY} {BLOBS}")
     try:
         yield hashlib.sha256(manifest).hexdigest()
     finally:
@@ -103,6 +111,23 @@ def declare(digest: str) -> None:
     head, deployment = text.split("    ollama-debian13-gemma:\n", 1)
     deployment = re.sub(r"model: \S+", 'model: "pulled:1"', deployment, count=1)
     file.write_text(f"{head}    ollama-debian13-gemma:\n{deployment}")
+
+
+def test_a_library_that_cannot_be_reached_is_one_short_message(host: EdgeHost) -> None:
+    claim = (ephemeral() / CLAIM).read_text()
+    declare("0" * 64)
+    host.run("cp /etc/hosts /run/hosts && echo %s >>/etc/hosts", f"127.0.0.1 {REGISTRY}")
+    try:
+        found = play("playbooks/edge.yml", "--limit", host.name, check=False)
+    finally:
+        host.run("cat /run/hosts >/etc/hosts")
+        (ephemeral() / CLAIM).write_text(claim)
+    assert found.returncode != 0
+    said = " ".join(found.stdout.split())
+    assert "the model pulled:1 could not be brought from pulled:1: ollama pull ended with 1: Error:" in said
+    assert "connection refused. See that the host reaches it" in said
+    assert "\x1b" not in found.stdout
+    assert host.run(f"ls -A {STORE}/.. | grep incoming || true") == ""
 
 
 def test_another_version_in_the_library_is_refused(host: EdgeHost, digest: str) -> None:

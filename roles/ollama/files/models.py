@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -79,34 +80,47 @@ def serve(program, models, home):
     sys.exit("ollama serve did not answer within 10 s")
 
 
-def provide(program, home, name, wanted, file=None):
-    """Bring a model into a store of its own, and from there into the real one when it is the declared one."""
-    home = pathlib.Path(home)
-    incoming, models = home / "incoming", home / "models"
-    shutil.rmtree(incoming, ignore_errors=True)
-    incoming.mkdir()
+def run(command, environment):
+    """Run a command; when it fails, end with the last thing that it said, without the signs that draw its progress."""
+    done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "\n", done.stderr.decode(errors="replace"))
+        reason = [line.strip() for line in said.splitlines() if line.strip()][-1:]
+        sys.exit(f"ollama {command[1]} ended with {done.returncode}: {' '.join(reason)}")
+
+
+def bring(program, incoming, home, name, file):
+    """Create a model from a file, or pull it, into a store of its own."""
     server, environment = serve(program, incoming, home)
     try:
         if file:
             with tempfile.TemporaryDirectory() as folder:
                 description = pathlib.Path(folder, "Modelfile")
                 description.write_text(f"FROM {file}\n")
-                subprocess.run([program, "create", name, "-f", str(description)], env=environment, check=True)
+                run([program, "create", name, "-f", str(description)], environment)
         else:
-            subprocess.run([program, "pull", name], env=environment, check=True)
-    except subprocess.CalledProcessError as failed:
-        sys.exit(f"ollama {failed.cmd[1]} ended with {failed.returncode}")
+            run([program, "pull", name], environment)
     finally:
         server.terminate()
         server.wait(20)
-    found = digests(incoming, name)
-    if wanted in found:
-        (models / "blobs").mkdir(exist_ok=True)
-        for digest in layers_of(manifest_of(incoming, name)):
-            os.replace(incoming / "blobs" / f"sha256-{digest}", models / "blobs" / f"sha256-{digest}")
-        manifest_of(models, name).parent.mkdir(parents=True, exist_ok=True)
-        os.replace(manifest_of(incoming, name), manifest_of(models, name))
-    shutil.rmtree(incoming)
+
+
+def provide(program, home, name, wanted, file=None):
+    """Bring a model into a store of its own, and from there into the real one when it is the declared one."""
+    home = pathlib.Path(home)
+    models = home / "models"
+    for left in home.glob("incoming-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="incoming-", dir=home) as folder:
+        incoming = pathlib.Path(folder)
+        bring(program, incoming, home, name, file)
+        found = digests(incoming, name)
+        if wanted in found:
+            (models / "blobs").mkdir(exist_ok=True)
+            for digest in layers_of(manifest_of(incoming, name)):
+                os.replace(incoming / "blobs" / f"sha256-{digest}", models / "blobs" / f"sha256-{digest}")
+            manifest_of(models, name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(manifest_of(incoming, name), manifest_of(models, name))
     print("\n".join(found))
 
 
