@@ -11,6 +11,7 @@ class DnsStub:
     """UDP name server on loopback.
 
     `names` maps a name to its addresses, or to a function that returns them; `aliases` maps a name to another one.
+    `lost` is how many of the next queries get no answer.
     """
 
     def __init__(self, port: int = 5399) -> None:
@@ -18,6 +19,7 @@ class DnsStub:
         self.aliases: dict[str, str] = {}
         self.queries = 0
         self.silent = False
+        self.lost = 0
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", port))
         threading.Thread(target=self._serve, daemon=True).start()
@@ -35,7 +37,9 @@ class DnsStub:
             except OSError:
                 return
             self.queries += 1
-            if not self.silent:
+            if self.lost:
+                self.lost -= 1
+            elif not self.silent:
                 self._socket.sendto(self._answer(query), client)
 
     def _answer(self, query: bytes) -> bytes:

@@ -197,6 +197,16 @@ def test_a_silent_name_server_is_an_error_and_not_the_last_answer(
         bench.dns.silent = False
 
 
+def test_a_name_server_that_loses_five_queries_fails_no_request(
+    bench: Bench, listeners: dict[str, CountingUpstream]
+) -> None:
+    bench.dns.names[NAME] = [INSIDE]
+    bench.dns.lost = 5
+    assert bench.post("endpoint-narrow").status == 200
+    assert bench.dns.lost == 0
+    assert reached(listeners) == {INSIDE}
+
+
 def test_ipv4_is_preferred_and_ipv6_serves_when_there_is_no_other(
     bench: Bench, listeners: dict[str, CountingUpstream]
 ) -> None:
