@@ -58,6 +58,8 @@ class HostRuntime:
     """Memory limit as systemd writes it, such as `2G`."""
     threads: int | None
     """Threads of the computation; the engine decides when none."""
+    chat_template: str | None
+    """llama.cpp's name of a chat template; the model file's own when none."""
     start_timeout_seconds: int
     """Longest time until the models are loaded, in seconds."""
     credential: str | None
@@ -231,6 +233,7 @@ def _runtime(claim: Claim, ids: Sequence[str], problems: list[Problem]) -> HostR
         keep_alive_seconds=runtime.keep_alive_seconds,
         memory=_systemd_size(runtime.memory),
         threads=runtime.threads,
+        chat_template=runtime.chat_template,
         start_timeout_seconds=-(-capacity.cold_start_timeout_ms // 1000),
         credential=_scope_and_name(runtime.credential_ref),
         plaintext_sources=zone_cidrs(claim, first.network_profile.network_zone_id) if plaintext else (),

@@ -216,10 +216,6 @@ def engine_fields(draft: Draft) -> Iterator[Finding]:
         place: Place = ("endpoints", name, "runtime")
         if runtime.chat_template is not None and runtime.engine == "ollama":
             yield Finding((*place, "chatTemplate"), "has no meaning for ollama", "Remove it")
-        if runtime.chat_template is not None and runtime.engine == "llamaCpp" and runtime.placement == "host":
-            yield Finding(
-                (*place, "chatTemplate"), "is not supported yet on a host", "Use a model file that carries its template"
-            )
         if runtime.threads is not None and runtime.engine == "ollama" and runtime.placement == "host":
             yield Finding((*place, "threads"), "has no meaning for ollama on a host", "Remove it")
         if "keep_alive_seconds" in runtime.model_fields_set and runtime.engine == "llamaCpp":

@@ -61,6 +61,21 @@ CASES: list[tuple[str, list[Change]]] = [
         ],
     ),
     ("a chat template for llama.cpp in a Pod", [put("endpoints/pod/runtime/chatTemplate", "gemma")]),
+    (
+        "a chat template for llama.cpp on a host",
+        [
+            put(
+                "endpoints/host/runtime",
+                {
+                    "engine": "llamaCpp",
+                    "placement": "host",
+                    "loopback": "http://127.0.0.1:8081",
+                    "chatTemplate": "gemma",
+                    "models": [{"source": {"file": "/models/m.gguf"}, "digest": "sha256:" + "0" * 64}],
+                },
+            )
+        ],
+    ),
     ("S3-2 no gateway", [put("llm/enabled", False)]),
     ("S4-101 evidence off without trust store", [put("policy/evidence", "off"), drop("policy/trustStore")]),
     ("GPUs without instances", [put("llm/gpuAcceleration", True), put("llm/instances", [])]),

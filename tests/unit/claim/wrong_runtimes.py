@@ -197,27 +197,6 @@ RUNTIMES = (
         ["hearth:endpoints.host.runtime.chatTemplate: has no meaning for ollama. Remove it."],
     ),
     Case(
-        "S4-158 a chat template on a host",
-        [
-            put(
-                "endpoints/host/runtime",
-                {
-                    "engine": "llamaCpp",
-                    "placement": "host",
-                    "loopback": "http://127.0.0.1:8081",
-                    "chatTemplate": "gemma",
-                    "models": [{"source": {"file": "/models/m.gguf"}, "digest": "sha256:" + "0" * 64}],
-                },
-            )
-        ],
-        [
-            (
-                "hearth:endpoints.host.runtime.chatTemplate: is not supported yet on a host. Use a model file "
-                "that carries its template."
-            )
-        ],
-    ),
-    Case(
         "threads for Ollama on a host",
         [put("endpoints/host/runtime/threads", 4)],
         ["hearth:endpoints.host.runtime.threads: has no meaning for ollama on a host. Remove it."],

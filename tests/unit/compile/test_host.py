@@ -31,6 +31,7 @@ def endpoint(**changes: Any) -> dict[str, Any]:
             "loopback": "http://localhost:8081",
             "credentialRef": "credential://one/runtime",
             "memory": "3Gi",
+            "chatTemplate": "gemma",
             "models": [{"source": {"file": "/srv/m.gguf"}, "digest": f"sha256:{DIGEST}"}],
         },
         "runtimeCapacity": {
@@ -94,6 +95,7 @@ def test_one_endpoint_is_one_runtime_behind_one_sidecar() -> None:
         3,
     )
     assert (runtime.memory, runtime.start_timeout_seconds, runtime.credential) == ("3G", 2, "one/runtime")
+    assert runtime.chat_template == "gemma"
     (model,) = runtime.models
     assert (model.name, model.source, model.location, model.sha256) == ("gemma", "file", "/srv/m.gguf", DIGEST)
     assert (sidecar.host, sidecar.port, sidecar.credential) == ("box.lan.test", 8443, "one/workload")
