@@ -71,7 +71,8 @@ def host() -> EdgeHost:
 def digest(host: EdgeHost, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run the library on the network's own address, where the host finds it under its real name."""
     folder = tmp_path_factory.mktemp("library")
-    manifest = host.inside.file(f"{STORE}/manifests/{REGISTRY}/library/gemma3-270m/latest").content
+    # `ollama create` ends the file with a newline; a library's manifest has none, and `ollama pull` writes none
+    manifest = host.inside.file(f"{STORE}/manifests/{REGISTRY}/library/gemma3-270m/latest").content.rstrip(b"\n")
     (folder / "manifest").write_bytes(manifest)
     for name in host.run(f"ls {STORE}/blobs").splitlines():
         (folder / name).write_bytes(host.inside.file(f"{STORE}/blobs/{name}").content)
