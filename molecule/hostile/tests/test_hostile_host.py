@@ -14,12 +14,12 @@ RUNTIME = "hearth-llama-cpp-llama-debian12"
 def as_operator(edge_host: EdgeHost) -> Iterator[tuple[str, ...]]:
     """The arguments of an operator who is not root and has sudo, as on any host that forbids root's logins."""
     edge_host.run(
-        "useradd --create-home operator && printf 'operator ALL=(ALL) NOPASSWD: ALL\\n' >/etc/sudoers.d/operator "
-        "&& install -d -o operator -m 700 /home/operator/.ssh "
-        "&& install -o operator -m 600 /root/.ssh/authorized_keys /home/operator/.ssh/authorized_keys"
+        "useradd --create-home ops && printf 'ops ALL=(ALL) NOPASSWD: ALL\\n' >/etc/sudoers.d/ops "
+        "&& install -d -o ops -m 700 /home/ops/.ssh "
+        "&& install -o ops -m 600 /root/.ssh/authorized_keys /home/ops/.ssh/authorized_keys"
     )
-    yield ("-e", "ansible_user=operator")
-    edge_host.run("pkill -u operator; userdel --remove operator; rm /etc/sudoers.d/operator")
+    yield ("-e", "ansible_user=ops")
+    edge_host.run("pkill -u ops; userdel --remove ops; rm /etc/sudoers.d/ops")
 
 
 def test_an_operator_with_sudo_is_not_shut_out_either(edge_host: EdgeHost, as_operator: tuple[str, ...]) -> None:
@@ -39,10 +39,10 @@ def test_a_range_that_is_none(edge_host: EdgeHost) -> None:
 
 
 def test_somebody_elses_rules_that_drop_by_default(edge_host: EdgeHost) -> None:
-    chain = "type filter hook input priority 0; policy drop; accept"
+    chain = "type filter hook input priority 0; policy drop; accept;"
     with undone(
         edge_host,
-        f"nft 'table inet own {{ chain input {{ {chain}; }} }}'",
+        f"nft 'table inet own {{ chain input {{ {chain} }}; }}'",
         "nft delete table inet own",
     ):
         message = refused(edge_host)
@@ -94,7 +94,8 @@ def test_a_unit_that_somebody_edited_and_started(edge_host: EdgeHost) -> None:
     assert processes(edge_host) == before
 
 
-def test_a_runtime_that_listens_elsewhere(edge_host: EdgeHost) -> None:
+@pytest.mark.usefixtures("edge_host")
+def test_a_runtime_that_listens_elsewhere() -> None:
     found = play("playbooks/edge.yml", "-e", '{llama_cpp_arguments: ["--host", "0.0.0.0"]}', check=False)
     assert found.returncode != 0
     assert f"{RUNTIME}.service listens at 0.0.0.0:8081" in " ".join(found.stdout.split())
