@@ -1,11 +1,13 @@
 # orphans UNIT...: the units of the roles that are not in the list, and the files that belong to them. Reads only.
-for file in /etc/systemd/system/hearth-*.service; do
-  [ -e "$file" ] || continue
-  unit=${file##*/}
+# A unit is the roles' own by its name and by its first line; its own file is the last to go, so that a killed run is done again.
+units=/etc/systemd/system
+cd "$units" || exit
+for unit in hearth-sidecar-*.service hearth-ollama-*.service hearth-llama-cpp-*.service hearth-firewall.service; do
+  grep -qs '^# Managed by Ansible (hearth\.edge)' "$unit" || continue
   case " $* " in *" $unit "*) continue ;; esac
   echo "unit=$unit"
   name=${unit%.service}
-  for path in "$file" "$file.d" "/etc/hearth/sidecar/${name#hearth-sidecar-}" "/etc/hearth/llama-cpp/${name#hearth-llama-cpp-}.key"; do
+  for path in "/etc/hearth/sidecar/${name#hearth-sidecar-}" "/etc/hearth/llama-cpp/${name#hearth-llama-cpp-}.key" "$units/$unit.d" "$units/$unit"; do
     [ ! -e "$path" ] || echo "path=$path"
   done
 done

@@ -1,48 +1,18 @@
 """What can be wrong with a host: one message that names host, cause and remedy, and the host as it was (issue 4)."""
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cryptography import x509
 
-from tests.support.edge import ROOT, EdgeHost, ephemeral, play
+from tests.support.edge import EdgeHost, ephemeral, play
+from tests.support.hostile import refused, undone
 from tests.support.pki import Authority
 
 NAME = "debian12.edge.test"
 UNIT = "hearth-sidecar-llama-debian12"
 SIDECAR = "/etc/hearth/sidecar/llama-debian12"
-
-
-def picture(host: EdgeHost) -> list[str]:
-    script = (ROOT / "molecule/shared/files/picture.sh").read_text()
-    host.run("sh -c %s picture /root/before", script)
-    return host.run("cat /root/before").splitlines()
-
-
-def refused(host: EdgeHost, *arguments: str) -> str:
-    """Run the playbook, see it refuse without a change, and return its one message."""
-    before = picture(host)
-    found = play("playbooks/edge.yml", *arguments, check=False)
-    assert found.returncode != 0, "the playbook accepted it"
-    assert "changed=0" in found.stdout, found.stdout[-2000:]
-    assert "unreachable=0    failed=1" in found.stdout
-    assert picture(host) == before
-    _, message = found.stdout.split("fatal: ")
-    text = " ".join(message.split("PLAY RECAP")[0].replace("''", "'").split())  # as the YAML output quotes
-    assert f"{NAME}: " in text
-    assert "Traceback" not in found.stdout
-    return text
-
-
-@contextlib.contextmanager
-def undone(host: EdgeHost, fault: str, undo: str) -> Iterator[None]:
-    host.run(fault)
-    try:
-        yield
-    finally:
-        host.run(undo)
 
 
 def serves(host: EdgeHost) -> bool:

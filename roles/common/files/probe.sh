@@ -6,11 +6,30 @@ for folder in /etc /opt /var/lib /etc/hearth /opt/hearth /var/lib/hearth; do
   [ -d "$folder" ] || continue
   [ "$(df --output=avail -B1 "$folder" | tail -n 1)" -ge "$wanted" ] || echo "full=$folder"
 done
+# whether a unit is the roles' own and the host is not to keep it
+leaves() {
+  case $1 in hearth-sidecar-*.service | hearth-ollama-*.service | hearth-llama-cpp-*.service) ;; *) return 1 ;; esac
+  case " $planned " in *":$1 "*) return 1 ;; esac
+  grep -qs '^# Managed by Ansible (hearth\.edge)' "/etc/systemd/system/$1"
+}
+planned=$*
 for pair in "$@"; do
   port=${pair%%:*} unit=${pair#*:}
   ss -Hltnp "sport = :$port" | while read -r line; do
     pid=$(printf %s "$line" | sed -n 's/.*pid=\([0-9]*\).*/\1/p')
     owner=$(sed -n 's#.*/\([^/]*\.service\).*#\1#p' "/proc/$pid/cgroup" 2>/dev/null | head -n 1)
-    [ "$owner" = "$unit" ] || echo "taken=port $port is in use by $(cat "/proc/$pid/comm" 2>/dev/null) (process $pid${owner:+, $owner})"
+    if [ "$owner" = "$unit" ]; then
+      :
+    elif leaves "$owner"; then
+      echo "displaced=$unit $owner"
+    else
+      echo "taken=port $port is in use by $(cat "/proc/$pid/comm" 2>/dev/null) (process $pid${owner:+, $owner})"
+    fi
   done | sort -u
+  for folder in /etc/systemd/system /etc/systemd/system.control /run/systemd/system /run/systemd/system.control /usr/local/lib/systemd/system; do
+    for file in "$folder/$unit.d"/*; do
+      case ${file#/etc/systemd/system/"$unit".d/} in 10-hardening.conf | 20-revision.conf | 30-limits.conf) continue ;; esac
+      [ ! -e "$file" ] || echo "settings=$file"
+    done
+  done
 done
