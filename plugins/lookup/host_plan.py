@@ -68,7 +68,7 @@ class LookupModule(LookupBase):
             raise AnsibleLookupError(
                 f"the Python package hearth cannot be imported on the control host: "
                 f"{MISSING}. In a clone, run make setup and use .venv/bin/ansible-playbook; with an installed "
-                "collection, install the package into the Python of ansible-playbook (pip install <clone of the repository>)."
+                "collection, install the package into the Python of ansible-playbook: pip install <the clone>."
             )
         self.set_options(var_options=variables, direct=kwargs)
         endpoints = [name for term in terms for name in (term if isinstance(term, list) else [term])]
