@@ -132,6 +132,11 @@ def _scope_and_name(reference: str | None) -> str | None:
     return reference.removeprefix("credential://") if reference else None
 
 
+def token_of(endpoint: Endpoint) -> str | None:
+    """Return `<scope>/<name>` of the token that the gateway sends; none when the endpoint has no authentication."""
+    return None if endpoint.endpoint_auth.mode == "none" else _scope_and_name(endpoint.endpoint_auth.credential_ref)
+
+
 def _origin(runtime: Runtime) -> int:
     return urlsplit(runtime.loopback).port or 80
 
@@ -259,7 +264,7 @@ def _plain_port(endpoint: Endpoint) -> int:
 
 def _sidecar(claim: Claim, endpoint_id: str, runtime: str) -> HostSidecar:
     endpoint = claim.endpoints[endpoint_id]
-    url, auth, tls = urlsplit(endpoint.base_url), endpoint.endpoint_auth, endpoint.network_profile.tls
+    url, tls = urlsplit(endpoint.base_url), endpoint.network_profile.tls
     if tls is None:
         raise AssertionError("the loader accepts no private TLS endpoint without a trust bundle")
     compiled = compile_sidecar(claim, endpoint_id, host_layout(claim, endpoint_id))
@@ -269,7 +274,7 @@ def _sidecar(claim: Claim, endpoint_id: str, runtime: str) -> HostSidecar:
         host=url.hostname or "",
         port=url.port or 443,
         operations=tuple(compiled.operations),
-        credential=None if auth.mode == "none" else _scope_and_name(auth.credential_ref),
+        credential=token_of(endpoint),
         runtime_credential=_scope_and_name(endpoint.runtime.credential_ref if endpoint.runtime else None),
         trust_bundle=tls.trust_bundle,
         trust_bundle_file=claim.trust_bundles[tls.trust_bundle].file,
@@ -298,6 +303,12 @@ def _refusal(claim: Claim, endpoint_id: str) -> Problem | None:
             f"{path}.networkProfile.termination",
             "native TLS of a runtime is not installed on hosts",
             "Use light_gateway_sidecar",
+        )
+    if ":" in (urlsplit(endpoint.base_url).hostname or ""):
+        return Problem(
+            f"{path}.baseUrl",
+            "is an IPv6 address, and the sidecar of a host listens on IPv4 alone",
+            "Use a DNS name or an IPv4 address",
         )
     if profile.mode == "public_tls":
         return Problem(f"{path}.networkProfile.mode", "a host endpoint is private", "Use private_tls")
@@ -363,12 +374,3 @@ def _port_problems(claim: Claim, runtimes: Sequence[HostRuntime], sidecars: Sequ
             )
         taken[port] = f"the sidecar of {name}"
     return problems
-
-
-def host_endpoints(claim: Claim) -> Mapping[str, tuple[str, ...]]:
-    """Return the endpoint ids of each host that Ansible installs, by the host of their base URLs, sorted."""
-    found: dict[str, list[str]] = {}
-    for name, endpoint in sorted(claim.endpoints.items()):
-        if endpoint.runtime is not None and endpoint.runtime.placement == "host":
-            found.setdefault(urlsplit(endpoint.base_url).hostname or "", []).append(name)
-    return {host: tuple(ids) for host, ids in sorted(found.items())}

@@ -40,7 +40,7 @@ from ansible.plugins.inventory import BaseInventoryPlugin
 try:
     from hearth.claim.loader import load_claim_file, stack_file
     from hearth.claim.problems import ClaimError
-    from hearth.compile.host import host_endpoints
+    from hearth.compile.host_endpoints import host_endpoints
 except ImportError as error:
     MISSING: ImportError | None = error
 else:
@@ -50,7 +50,7 @@ GROUP = "hearth_endpoints"
 
 
 class InventoryModule(BaseInventoryPlugin):
-    """Calls `hearth.compile.host.host_endpoints`."""
+    """Calls `hearth.compile.host_endpoints.host_endpoints`."""
 
     NAME = "hearth.edge.claim"
 

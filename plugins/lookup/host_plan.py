@@ -34,6 +34,8 @@ _raw:
   description:
     - One dictionary with the fields of C(hearth.compile.host.HostPlan).
     - C(bundles) holds the PEM texts of the claim's trust bundles.
+    - C(bundle_endpoints) and C(credential_endpoints) hold the ids of all endpoints on hosts, by trust bundle and by
+      credential.
     - When the claim is refused it has C(refused) alone, every problem in one text.
   type: list
   elements: dict
@@ -50,6 +52,7 @@ try:
     from hearth.claim.loader import load_claim_file, stack_file
     from hearth.claim.problems import ClaimError
     from hearth.compile.host import host_plan
+    from hearth.compile.host_endpoints import bundle_endpoints, credential_endpoints
 except ImportError as error:
     MISSING: ImportError | None = error
 else:
@@ -64,14 +67,36 @@ class LookupModule(LookupBase):
         if MISSING is not None:
             raise AnsibleLookupError(
                 f"the Python package hearth cannot be imported on the control host: "
-                f"{MISSING}. In a clone, run make setup and use .venv/bin/ansible-playbook."
+                f"{MISSING}. In a clone, run make setup and use .venv/bin/ansible-playbook; with an installed "
+                "collection, install the package into the Python of ansible-playbook: pip install <the clone>."
             )
         self.set_options(var_options=variables, direct=kwargs)
         endpoints = [name for term in terms for name in (term if isinstance(term, list) else [term])]
+        strange = [name for name in endpoints if not isinstance(name, str)]
+        if strange or not endpoints:
+            wrong = f"holds {strange[0]!r}" if strange else "is empty"
+            remedy = "Name ids of endpoints of the claim there, such as [ollama-home]"
+            return [{"refused": f"hearth_endpoints has to be a list of endpoint ids, and {wrong}. {remedy}."}]
+        project = Path(self.get_option("project"))
+        if not (project / "stacks").is_dir():
+            # in an installed collection the folder of the playbooks is not that of the project
+            return [
+                {
+                    "refused": f"there is no folder stacks with claims in {project.resolve()}. Set hearth_project "
+                    "to the folder of the project, which holds stacks/ and trust/."
+                }
+            ]
         try:
-            loaded = load_claim_file(stack_file(self.get_option("environment"), Path(self.get_option("project"))))
+            loaded = load_claim_file(stack_file(self.get_option("environment"), project))
             plan = host_plan(loaded.claim, endpoints)
         except ClaimError as refused:
-            return [{"refused": str(refused)}]
+            return [{"refused": f"{refused} (hearth_project: {project.resolve()})"}]
+        found = {
+            **asdict(plan),
+            "bundles": dict(loaded.bundles),
+            "bundle_endpoints": bundle_endpoints(loaded.claim),
+            "credential_endpoints": credential_endpoints(loaded.claim),
+            "refused": "",
+        }
         # through JSON, so that tuples and mappings become what templates expect
-        return [json.loads(json.dumps({**asdict(plan), "bundles": dict(loaded.bundles), "refused": ""}))]
+        return [json.loads(json.dumps(found))]

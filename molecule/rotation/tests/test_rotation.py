@@ -95,6 +95,17 @@ def publish(version: int) -> None:
     claim.write_text(re.sub(r"edge-ca: \{version.*\}", line, claim.read_text()))
 
 
+def refused_finish(behind: list[str], *arguments: str) -> None:
+    """See ca-finish refuse while endpoints need the old authority, or while it cannot be seen that they do not."""
+    found = play("playbooks/rotate.yml", "-e", "hearth_rotate=ca-finish", *arguments, check=False)
+    assert found.returncode != 0
+    said = " ".join(found.stdout.split())
+    assert f"is still needed: {', '.join(sorted(behind))} has no certificate of the newest one yet" in said, said[
+        -2000:
+    ]
+    assert not bundle(3).exists()
+
+
 def test_1_leaf(load: list[Load]) -> None:
     before = fingerprints()
     play("playbooks/rotate.yml", "-e", "hearth_rotate=leaf")
@@ -109,6 +120,10 @@ def test_2_token(load: list[Load]) -> None:
     assert early.returncode != 0
     assert "begin with -e hearth_rotate=token-begin" in early.stdout
 
+    check = play("playbooks/rotate.yml", "-e", "hearth_rotate=token-begin", "--check")
+    assert "would make a second token of" in check.stdout
+    assert "Give it to" not in check.stdout
+    assert not list((ephemeral() / "state/credentials").glob("*.next"))
     play("playbooks/rotate.yml", "-e", "hearth_rotate=token-begin")
     settle(load)
     for thread in load:  # the gateway is given the new token
@@ -116,6 +131,14 @@ def test_2_token(load: list[Load]) -> None:
         thread.token = file.read_text().strip()
         assert thread.token != old[thread.endpoint.name]
     settle(load)
+    one = endpoints[0]
+    file = ephemeral() / "state/credentials" / f"{one.name}.workload.next"
+    text = file.read_text()
+    file.write_text("n" * 43)  # as if token-begin had not come to its hosts
+    early = play("playbooks/rotate.yml", "-e", "hearth_rotate=token-finish", "--limit", one.host, check=False)
+    assert f"{one.name} does not accept the second one yet" in " ".join(early.stdout.split())
+    assert one.token == old[one.name], "the old token is lost"
+    file.write_text(text)
     play("playbooks/rotate.yml", "-e", "hearth_rotate=token-finish")
     settle(load)
     for endpoint in endpoints:
@@ -127,6 +150,9 @@ def test_2_token(load: list[Load]) -> None:
 def test_3_authority(load: list[Load]) -> None:
     early = play("playbooks/rotate.yml", "-e", "hearth_rotate=ca-leafs", "--check")
     assert "changed=0" in early.stdout
+    check = play("playbooks/rotate.yml", "-e", "hearth_rotate=ca-begin", "--check").stdout
+    assert "would make the authority edge-ca 2" in check
+    assert not bundle(2).exists()
     play("playbooks/rotate.yml", "-e", "hearth_rotate=ca-begin")
     assert bundle(2).read_text().count("BEGIN CERTIFICATE") == 2
     early = play("playbooks/rotate.yml", "-e", "hearth_rotate=ca-leafs", check=False)
@@ -139,9 +165,12 @@ def test_3_authority(load: list[Load]) -> None:
     settle(load)
 
     before = fingerprints()
+    all_hosts = hosts()
+    refused_finish([sidecar.name for host in all_hosts for sidecar in host.sidecars])
     play("playbooks/rotate.yml", "-e", "hearth_rotate=ca-leafs")
     assert not set(before) & set(fingerprints())
     settle(load)
+    refused_finish([sidecar.name for sidecar in all_hosts[1].sidecars], "--limit", all_hosts[0].name)
 
     play("playbooks/rotate.yml", "-e", "hearth_rotate=ca-finish")
     publish(3)

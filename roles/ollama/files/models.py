@@ -1,7 +1,8 @@
 """The models in an Ollama store that belongs to the role alone.
 
 stored MODELS NAME
-    print the digests by which the store has a model: its manifest, then its layers
+    print the digests by which the store has a model: its manifest, then its layers; each file is read and compared with
+    its digest, about a second for each gigabyte
 provide OLLAMA HOME NAME SHA256 [FILE]
     create a model from a GGUF file, or pull it from the library, and print its digests; it gets into the store when its
     manifest or one of its layers has the wanted one
@@ -40,13 +41,21 @@ def layers_of(manifest):
     return [part["digest"].removeprefix("sha256:") for part in parts]
 
 
+def whole(blob, digest):
+    """Return whether a part of a model is there and is what its name says."""
+    if not blob.is_file():
+        return False
+    with blob.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == digest
+
+
 def digests(models, name):
-    """Return the digests of a model, its manifest's first; none when a part of it is missing."""
+    """Return the digests of a model, its manifest's first; none when a part of it is missing or was changed."""
     manifest = manifest_of(models, name)
     if not manifest.is_file():
         return []
     layers = layers_of(manifest)
-    if not all((models / "blobs" / f"sha256-{digest}").is_file() for digest in layers):
+    if not all(whole(models / "blobs" / f"sha256-{digest}", digest) for digest in layers):
         return []
     return [hashlib.sha256(manifest.read_bytes()).hexdigest(), *layers]
 

@@ -7,7 +7,8 @@ import pytest
 
 from hearth.claim.claim import Claim
 from hearth.claim.problems import ClaimError
-from hearth.compile.host import host_endpoints, host_plan
+from hearth.compile.host import host_plan
+from hearth.compile.host_endpoints import bundle_endpoints, credential_endpoints, host_endpoints
 from hearth.compile.sidecar import compile_sidecar, host_layout
 
 DIGEST = "a" * 64
@@ -147,6 +148,7 @@ def test_plaintext_is_open_to_its_zone_alone_and_warned_about() -> None:
         ({"runtime": None}, "runtime.placement"),
         ({"networkProfile__termination": "native"}, "networkProfile.termination"),
         ({"runtimeCapacity": None}, "runtimeCapacity"),
+        ({"baseUrl": "https://[fd00::1]:8443/v1"}, "baseUrl"),
         ({"runtime__engine": "vllm"}, "runtime.engine"),
         (
             {"runtime__models": [{"source": {"ollama": "gemma"}, "digest": f"sha256:{DIGEST}"}]},
@@ -196,3 +198,11 @@ def test_the_hosts_of_a_claim() -> None:
         }
     )
     assert host_endpoints(found) == {"192.168.1.9": ("c",), "box.lan.test": ("a", "b")}
+
+
+def test_who_uses_a_credential_or_a_bundle() -> None:
+    pod = endpoint(runtime__placement="pod")
+    plain = endpoint(endpointAuth={"mode": "none"}, networkProfile__tls=None, networkProfile__mode="private_plaintext")
+    found = claim({"b": endpoint(), "a": endpoint(), "pod": pod, "plain": plain})
+    assert credential_endpoints(found) == {"one/workload": ("a", "b")}
+    assert bundle_endpoints(found) == {"ca": ("a", "b")}

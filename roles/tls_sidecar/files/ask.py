@@ -1,0 +1,31 @@
+"""Ask a sidecar for one of its documents, as a client of its endpoint would.
+
+Standard input is JSON: address and port to connect to, host that the certificate must carry, bundle that it must verify
+against (PEM), token, path. Prints the answer; fails with 2 when there is no connection, else with 1.
+"""
+
+import http.client
+import json
+import socket
+import ssl
+import sys
+
+question = json.load(sys.stdin)
+try:
+    plain = socket.create_connection((question["address"], question["port"]), timeout=5)
+except OSError as error:
+    print(f"no connection to {question['address']} port {question['port']}: {error}", file=sys.stderr)
+    sys.exit(2)
+try:
+    context = ssl.create_default_context(cadata=question["bundle"])
+    connection = http.client.HTTPSConnection(question["host"], question["port"], timeout=10)
+    plain.settimeout(10)
+    connection.sock = context.wrap_socket(plain, server_hostname=question["host"])
+    connection.request("GET", question["path"], headers={"Authorization": "Bearer " + question["token"]})
+    answer = connection.getresponse()
+    text = answer.read().decode()
+except (OSError, http.client.HTTPException, ValueError) as error:
+    sys.exit(f"{question['address']} port {question['port']}: {error}")
+if answer.status != 200:
+    sys.exit(f"it answers with {answer.status}: {text}")
+print(text)
