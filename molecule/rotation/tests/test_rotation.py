@@ -108,7 +108,8 @@ def refused_finish(behind: list[str], *arguments: str) -> None:
 
 def test_1_leaf(load: list[Load]) -> None:
     before = fingerprints()
-    play("playbooks/rotate.yml", "-e", "hearth_rotate=leaf")
+    shown = " ".join(play("playbooks/rotate.yml", "-e", "hearth_rotate=leaf").stdout.split())
+    assert "sidecar.yml for debian12.edge.test, debian13.edge.test" in shown, "the hosts were taken one after the other"
     assert not set(before) & set(fingerprints())
     settle(load)
 
