@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,13 @@ ROOT = Path(__file__).parents[3]
 def test_an_inventory_without_hosts(tmp_path: Path, playbook: str, name: str, text: str, said: str) -> None:
     (tmp_path / name).write_text(text)
     found = subprocess.run(
-        ["ansible-playbook", "-i", str(tmp_path / name), f"playbooks/{playbook}.yml", "--check"],
+        [
+            str(Path(sys.executable).with_name("ansible-playbook")),
+            "-i",
+            str(tmp_path / name),
+            f"playbooks/{playbook}.yml",
+            "--check",
+        ],
         cwd=ROOT,
         env={**os.environ, "ANSIBLE_NOCOLOR": "1"},
         stdout=subprocess.PIPE,
