@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
     ],
     ids=["cannot be read", "empty"],
 )
-@pytest.mark.parametrize("playbook", ["edge", "remove"])
+@pytest.mark.parametrize("playbook", ["edge", "remove", "rotate"])
 def test_an_inventory_without_hosts(tmp_path: Path, playbook: str, name: str, text: str, said: str) -> None:
     (tmp_path / name).write_text(text)
     found = subprocess.run(
