@@ -13,7 +13,7 @@ import pytest
 from tests.support.edge import CHAT, Endpoint, ephemeral, hosts, play, trust_context
 
 PROMPT = [{"role": "user", "content": "Count from one to one hundred in words."}]
-STREAM_TOKENS = 120
+STREAM_TOKENS = 80
 
 
 class Load(threading.Thread):
@@ -35,7 +35,7 @@ class Load(threading.Thread):
                 self.done += 1
             except Exception as error:
                 self.failures.append(f"{error!r} because of {error.__cause__!r}")
-            time.sleep(1.0 if self.stream else 0.5)  # bounded: the playbooks share the processor with it
+            time.sleep(3.0 if self.stream else 1.5)  # bounded: the playbooks share the processor with it
 
     def _ask(self, client: object) -> None:
         tokens = STREAM_TOKENS if self.stream else 1
