@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# edge-scenarios.sh test [SCENARIO...]   run Molecule's scenarios, all of them when none is named, HEARTH_EDGE_LANES (2) at once
+# edge-scenarios.sh test [SCENARIO...]   run Molecule's scenarios, all of them when none is named; HEARTH_EDGE_LANES at once,
+#                                        as many as there are processors when that is not set
 # edge-scenarios.sh bench [HOSTS]        one host and many, as a table for docs/benchmarks.md
 # edge-scenarios.sh up | down            start or delete two hosts for trying the playbooks by hand
 set -euo pipefail
@@ -13,13 +14,14 @@ export PATH=$HEARTH_ROOT/.venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1
 case ${1:-} in
   test)
     shift
-    [ $# -gt 0 ] || set -- $(cd molecule && for folder in */molecule.yml; do dirname "$folder"; done)
+    # backwards, because the long ones are late in the alphabet and would end alone
+    [ $# -gt 0 ] || set -- $(cd molecule && for folder in */molecule.yml; do dirname "$folder"; done | sort -r)
     for scenario in "$@"; do
       [ -e "molecule/$scenario/molecule.yml" ] || fail "there is no scenario $scenario; those there are: $(cd molecule && dirname */molecule.yml | xargs)"
     done
     # made here, because two scenarios that both find it missing would both make it
     podman network exists hearth-edge || podman network create hearth-edge >/dev/null
-    printf '%s\n' "$@" | xargs -n 1 -P "${HEARTH_EDGE_LANES:-2}" "$here/edge-scenarios.sh" one || fail "a scenario failed; its name and log are above"
+    printf '%s\n' "$@" | xargs -n 1 -P "${HEARTH_EDGE_LANES:-$(nproc)}" "$here/edge-scenarios.sh" one || fail "a scenario failed; its name and log are above"
     ;;
   one)
     timed "molecule test -s $2" molecule test -s "$2"

@@ -22,7 +22,7 @@ fi
 say "tests in a real cluster (about twenty minutes)"
 .venv/bin/pytest -q tests/cluster
 if [ "$HEARTH_BRANCH" = build ]; then
-  say "the edge half: every scenario on container hosts, two at once (about twenty minutes)"
+  say "the edge half: every scenario on container hosts, as many at once as there are processors (about 35 minutes with two)"
   local/edge-scenarios.sh test
 else
   say "the edge half: left out, because its hosts are containers of Debian that root makes on Debian (make test-edge)"
