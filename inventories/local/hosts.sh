@@ -5,4 +5,5 @@ if [ ! -e "$folder/inventory" ]; then
   echo "there is no container host: make edge-up starts two" >&2
   exit 1
 fi
-exec ansible-inventory --inventory "$folder/inventory" --list
+# .venv/bin/ansible-playbook works without .venv/bin on PATH
+PATH=$(cd "$(dirname "$0")/../.." && pwd)/.venv/bin:$PATH exec ansible-inventory --inventory "$folder/inventory" --list
