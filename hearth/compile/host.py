@@ -14,6 +14,8 @@ from hearth.compile.upstreams import zone_cidrs
 
 SIDECAR_TERMINATIONS: Final = ("light_gateway_sidecar", "tls_sidecar")
 """Values of `networkProfile.termination` that mean the sidecar (S4-16)."""
+UNIT_NAMES: Final = {"ollama": "ollama", "llamaCpp": "llama-cpp"}
+"""What an engine is called in the names of units."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,9 @@ class HostRuntime:
     """One model server on the host. Endpoints with the same loopback origin share it (S4-87)."""
 
     name: str
-    """Name of its unit and folders: the first of its endpoints."""
+    """Name of its folders: the first of its endpoints."""
+    unit: str
+    """Name of its systemd unit, without `.service`."""
     engine: Literal["ollama", "llamaCpp"]
     """The program."""
     address: str
@@ -74,6 +78,8 @@ class HostSidecar:
 
     endpoint: str
     """Endpoint id."""
+    unit: str
+    """Name of its systemd unit, without `.service`."""
     runtime: str
     """Name of the runtime behind it."""
     host: str
@@ -227,6 +233,7 @@ def _runtime(claim: Claim, ids: Sequence[str], problems: list[Problem]) -> HostR
     plaintext = first.network_profile.mode == "private_plaintext"
     return HostRuntime(
         name=ids[0],
+        unit=f"hearth-{UNIT_NAMES[runtime.engine]}-{ids[0]}",
         engine=runtime.engine,
         address="0.0.0.0" if plaintext else _loopback_address(runtime),  # noqa: S104 - approved plaintext, limited by the firewall
         port=_plain_port(first) if plaintext else _origin(runtime),
@@ -270,6 +277,7 @@ def _sidecar(claim: Claim, endpoint_id: str, runtime: str) -> HostSidecar:
     compiled = compile_sidecar(claim, endpoint_id, host_layout(claim, endpoint_id))
     return HostSidecar(
         endpoint=endpoint_id,
+        unit=f"hearth-sidecar-{endpoint_id}",
         runtime=runtime,
         host=url.hostname or "",
         port=url.port or 443,

@@ -97,6 +97,7 @@ def test_one_endpoint_is_one_runtime_behind_one_sidecar() -> None:
     )
     assert (runtime.memory, runtime.start_timeout_seconds, runtime.credential) == ("3G", 2, "one/runtime")
     assert runtime.chat_template == "gemma"
+    assert (runtime.unit, sidecar.unit) == ("hearth-llama-cpp-one", "hearth-sidecar-one")
     (model,) = runtime.models
     assert (model.name, model.source, model.location, model.sha256) == ("gemma", "file", "/srv/m.gguf", DIGEST)
     assert (sidecar.host, sidecar.port, sidecar.credential) == ("box.lan.test", 8443, "one/workload")
