@@ -15,8 +15,12 @@ if kind get clusters 2>/dev/null | grep -qx "$HEARTH_CLUSTER"; then
 fi
 if [ "$HEARTH_BRANCH" = build ]; then
   podman network exists "$KIND_EXPERIMENTAL_PODMAN_NETWORK" && podman network rm "$KIND_EXPERIMENTAL_PODMAN_NETWORK" >/dev/null
-  # podman keeps one mount of its store; the last cluster takes it along
-  if [ -z "$(podman ps --all --quiet)" ] && mountpoint -q "$HEARTH_CACHE/podman/storage/overlay"; then umount "$HEARTH_CACHE/podman/storage/overlay"; fi
+  # podman keeps one mount of its store, and below it that of an image which two nodes were given at the same time
+  if [ -z "$(podman ps --all --quiet)" ]; then
+    podman image unmount --all --force >/dev/null
+    store=$HEARTH_CACHE/podman/storage/overlay
+    if mountpoint -q "$store"; then umount --recursive "$store" || say "$store is in use and stays mounted"; fi
+  fi
 fi
 rm -rf "${HEARTH_CACHE:?}/clusters/$HEARTH_CLUSTER"
 say "cluster $HEARTH_CLUSTER: nothing is left of it"
