@@ -78,10 +78,9 @@ class _PodStream(httpcore.NetworkStream):
         except TimeoutError:
             raise httpcore.ReadTimeout(f"no answer within {timeout} s") from None
         except OSError as error:
-            raise httpcore.ReadError(str(error)) from None
-        if not data and (reason := self._forward.error(self._port)):
-            # The kubelet says here that nothing listens on the port.
-            raise httpcore.ReadError(f"the Pod {self._pod} closed the connection: {scrubbed(reason)}")
+            raise httpcore.ReadError(self._closed(str(error))) from None
+        if not data and self._forward.error(self._port):
+            raise httpcore.ReadError(self._closed("no reason given"))
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -91,7 +90,11 @@ class _PodStream(httpcore.NetworkStream):
         except TimeoutError:
             raise httpcore.WriteTimeout(f"not sent within {timeout} s") from None
         except OSError as error:
-            raise httpcore.WriteError(str(error)) from None
+            raise httpcore.WriteError(self._closed(str(error))) from None
+
+    def _closed(self, otherwise: str) -> str:
+        # The kubelet says here that nothing listens on the port.
+        return f"the Pod {self._pod} closed the connection: {scrubbed(self._forward.error(self._port) or otherwise)}"
 
     def close(self) -> None:
         self._socket.close()
