@@ -1,4 +1,4 @@
-# probe FREE_BYTES PORT:UNIT...: what a host is like, one finding a line. Reads only.
+# probe FREE_BYTES PORT:UNIT...: what a host is like, one finding a line. Reads only, and needs listening.sh before it.
 wanted=$1
 shift
 echo "clock=$(date +%s)"
@@ -15,15 +15,14 @@ leaves() {
 planned=$*
 for pair in "$@"; do
   port=${pair%%:*} unit=${pair#*:}
-  ss -Hltnp "sport = :$port" | while read -r line; do
-    pid=$(printf %s "$line" | sed -n 's/.*pid=\([0-9]*\).*/\1/p')
-    owner=$(sed -n 's#.*/\([^/]*\.service\).*#\1#p' "/proc/$pid/cgroup" 2>/dev/null | head -n 1)
+  listening | while read -r address _ pid owner; do
+    [ "${address##*:}" = "$port" ] || continue
     if [ "$owner" = "$unit" ]; then
       :
     elif leaves "$owner"; then
       echo "displaced=$unit $owner"
     else
-      echo "taken=port $port is in use by $(cat "/proc/$pid/comm" 2>/dev/null) (process $pid${owner:+, $owner})"
+      echo "taken=port $port is in use by $(cat "/proc/$pid/comm" 2>/dev/null) (process $pid$([ "$owner" = - ] || echo ", $owner"))"
     fi
   done | sort -u
   for folder in /etc/systemd/system /etc/systemd/system.control /run/systemd/system /run/systemd/system.control /usr/local/lib/systemd/system; do
