@@ -44,7 +44,7 @@ def test_a_reset_without_a_reason_is_named_too() -> None:
     stream = _PodStream(forward, "llm-gateway-1", 4000)
     stream.write(b"GET")
     forward.theirs.close()
-    with pytest.raises(httpcore.ReadError, match="Pod llm-gateway-1 closed the connection: .*reset"):
+    with pytest.raises(httpcore.ReadError, match=r"Pod llm-gateway-1 closed the connection: .*reset"):
         stream.read(4096)
     stream.close()
 
