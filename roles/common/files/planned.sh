@@ -1,6 +1,16 @@
-# planned PACKAGE...: bring the package lists up to date, and name the packages that an installation would bring.
+# planned SECONDS PACKAGE...: bring the package lists up to date, and name the packages that an installation would bring.
 set -e
-[ -n "$(find /var/lib/apt/lists -maxdepth 0 -mmin -60)" ] && ls /var/lib/apt/lists/*Packages* >/dev/null 2>&1 ||
-  apt-get --quiet --quiet update -o DPkg::Lock::Timeout=300 >&2
+export LC_ALL=C
+# apt waits for dpkg's lock when it is asked to, and never for that of the lists, which a host holds that has just booted
+end=$(($(date +%s) + $1))
+shift
+until
+  [ -n "$(find /var/lib/apt/lists -maxdepth 0 -mmin -60)" ] && ls /var/lib/apt/lists/*Packages* >/dev/null 2>&1 ||
+    said=$(apt-get --quiet --quiet update 2>&1)
+do
+  case $said in *"Could not get lock"*) [ "$(date +%s)" -ge "$end" ] || { sleep 5 && continue; } ;; esac
+  printf '%s\n' "$said" >&2
+  exit 100
+done
 # a line with brackets after the name is of a package that is there in another version
 apt-get --simulate --no-install-recommends install "$@" | awk '$1 == "Inst" && $3 !~ /^\[/ {print $2}'
