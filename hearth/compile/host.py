@@ -9,7 +9,7 @@ from hearth.claim.claim import Claim
 from hearth.claim.endpoints import Endpoint, Runtime, RuntimeModel
 from hearth.claim.problems import ClaimError, Problem
 from hearth.compile.operations import endpoint_operations
-from hearth.compile.sidecar import compile_sidecar, host_layout
+from hearth.compile.sidecar import compile_sidecar, credential_header, host_layout
 from hearth.compile.upstreams import zone_cidrs
 
 SIDECAR_TERMINATIONS: Final = ("light_gateway_sidecar", "tls_sidecar")
@@ -90,6 +90,10 @@ class HostSidecar:
     """Operations that it lets through (S4-72)."""
     credential: str | None
     """`<scope>/<name>` of the gateway's token; none when the endpoint has no authentication."""
+    credential_header: str
+    """Header that the token comes in."""
+    credential_is_bearer: bool
+    """Whether the word Bearer stands before the token there."""
     runtime_credential: str | None
     """`<scope>/<name>` of the key that it sends to the runtime (S4-51)."""
     trust_bundle: str
@@ -275,6 +279,7 @@ def _sidecar(claim: Claim, endpoint_id: str, runtime: str) -> HostSidecar:
     if tls is None:
         raise AssertionError("the loader accepts no private TLS endpoint without a trust bundle")
     compiled = compile_sidecar(claim, endpoint_id, host_layout(claim, endpoint_id))
+    header, bearer = credential_header(endpoint)
     return HostSidecar(
         endpoint=endpoint_id,
         unit=f"hearth-sidecar-{endpoint_id}",
@@ -283,6 +288,8 @@ def _sidecar(claim: Claim, endpoint_id: str, runtime: str) -> HostSidecar:
         port=url.port or 443,
         operations=tuple(compiled.operations),
         credential=token_of(endpoint),
+        credential_header=header,
+        credential_is_bearer=bearer,
         runtime_credential=_scope_and_name(endpoint.runtime.credential_ref if endpoint.runtime else None),
         trust_bundle=tls.trust_bundle,
         trust_bundle_file=claim.trust_bundles[tls.trust_bundle].file,
@@ -368,8 +375,18 @@ def host_plan(claim: Claim, endpoint_ids: Sequence[str]) -> HostPlan:
 
 def _port_problems(claim: Claim, runtimes: Sequence[HostRuntime], sidecars: Sequence[str]) -> list[Problem]:
     """Two programs of one host cannot listen on the same port."""
-    taken: dict[int, str] = {runtime.port: f"the runtime of {runtime.name}" for runtime in runtimes}
+    taken: dict[int, str] = {}
     problems = []
+    for runtime in runtimes:
+        if runtime.port in taken:
+            problems.append(
+                Problem(
+                    f"hearth:endpoints.{runtime.name}.runtime",
+                    f"its port {runtime.port} is also that of {taken[runtime.port]} on this host",
+                    "Use another port in runtime.loopback, or in baseUrl where the runtime serves plaintext",
+                )
+            )
+        taken[runtime.port] = f"the runtime of {runtime.name}"
     for name in sidecars:
         port = urlsplit(claim.endpoints[name].base_url).port or 443
         if port in taken:

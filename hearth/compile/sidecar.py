@@ -109,12 +109,16 @@ def _parts(claim: Claim, endpoint_id: str) -> tuple[Endpoint, Sidecar, Runtime, 
     return endpoint, endpoint.sidecar, endpoint.runtime, endpoint.runtime_capacity
 
 
+def credential_header(endpoint: Endpoint) -> tuple[str, bool]:
+    """Return the header of the caller's credential, and whether its value begins with the word Bearer (S4-84)."""
+    auth = endpoint.endpoint_auth
+    return (auth.header, False) if auth.mode == "api_key" else ("authorization", True)
+
+
 def _credential(endpoint: Endpoint) -> tuple[str, str]:
     """Return the header of the caller's credential, and HAProxy's expression for its value."""
-    auth = endpoint.endpoint_auth
-    if auth.mode == "api_key":
-        return auth.header, f"req.hdr({auth.header})"
-    return "authorization", "http_auth_bearer"
+    header, bearer = credential_header(endpoint)
+    return header, "http_auth_bearer" if bearer else f"req.hdr({header})"
 
 
 def _identity(endpoint: Endpoint, runtime_id: str, paths: Sequence[tuple[str, str]], digest: str) -> str:

@@ -64,6 +64,8 @@ class Endpoint:
     address: str
     port: int
     credential: str | None
+    header: str
+    bearer: bool
     config_sha256: str
 
     @property
@@ -74,7 +76,9 @@ class Endpoint:
         return Server(self.address, self.port, context or trust_context(), self.host)
 
     def get(self, target: str) -> Answer:
-        return self.server().request("GET", target, None, {"Authorization": f"Bearer {self.token}"})
+        return self.server().request(
+            "GET", target, None, {self.header: f"{'Bearer ' if self.bearer else ''}{self.token}"}
+        )
 
     def client(self, context: ssl.SSLContext | None = None, token: str | None = None) -> openai.OpenAI:
         """The public client library, without retries that would hide a failure."""
@@ -123,7 +127,16 @@ class EdgeHost:
     @property
     def sidecars(self) -> list[Endpoint]:
         return [
-            Endpoint(one.endpoint, one.host, self.address, one.port, one.credential, one.config_sha256)
+            Endpoint(
+                one.endpoint,
+                one.host,
+                self.address,
+                one.port,
+                one.credential,
+                one.credential_header,
+                one.credential_is_bearer,
+                one.config_sha256,
+            )
             for one in self.plan.sidecars
         ]
 

@@ -1,7 +1,8 @@
 """Ask a sidecar for one of its documents, as a client of its endpoint would.
 
 Standard input is JSON: address and port to connect to, host that the certificate must carry, bundle that it must verify
-against (PEM), token, path. Prints the answer; fails with 2 when there is no connection, else with 1.
+against (PEM), header of the token and that header's value, path. Prints the answer; fails with 2 when there is no
+connection, else with 1.
 """
 
 import http.client
@@ -21,7 +22,7 @@ try:
     connection = http.client.HTTPSConnection(question["host"], question["port"], timeout=10)
     plain.settimeout(10)
     connection.sock = context.wrap_socket(plain, server_hostname=question["host"])
-    connection.request("GET", question["path"], headers={"Authorization": "Bearer " + question["token"]})
+    connection.request("GET", question["path"], headers={question["header"]: question["credential"]})
     answer = connection.getresponse()
     text = answer.read().decode()
 except (OSError, http.client.HTTPException, ValueError) as error:

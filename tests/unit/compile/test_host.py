@@ -126,6 +126,34 @@ def test_two_programs_on_one_port_are_refused() -> None:
     assert problems(claim({"one": endpoint(), "two": second}), "one", "two") == ["hearth:endpoints.two.baseUrl"]
 
 
+def test_two_runtimes_on_one_port_are_refused() -> None:
+    """A runtime that serves plaintext has the port of its base URL, whatever its loopback is."""
+    plain = {
+        "baseUrl": "http://box.lan.test:8080/v1",
+        "endpointAuth": {"mode": "none"},
+        "networkProfile": {"mode": "private_plaintext", "networkZoneId": "lan", "acceptPlaintextRisk": True},
+        "sidecar": None,
+    }
+    behind = endpoint(runtime__loopback="http://127.0.0.1:8080")
+    for other in (behind, endpoint(**plain, runtime__loopback="http://127.0.0.1:9000")):
+        found = claim({"one": other, "two": endpoint(**plain)})
+        assert problems(found, "one", "two") == ["hearth:endpoints.two.runtime"]
+
+
+@pytest.mark.parametrize(
+    ("auth", "header", "bearer"),
+    [
+        ({"mode": "bearer"}, "authorization", True),
+        ({"mode": "api_key", "header": "x-api-key"}, "x-api-key", False),
+        ({"mode": "api_key", "header": "authorization"}, "authorization", False),
+    ],
+)
+def test_the_plan_says_how_a_client_sends_its_token(auth: dict[str, str], header: str, bearer: bool) -> None:
+    found = claim({"one": endpoint(endpointAuth={**auth, "credentialRef": "credential://one/workload"})})
+    (sidecar,) = host_plan(found, ["one"]).sidecars
+    assert (sidecar.credential_header, sidecar.credential_is_bearer) == (header, bearer)
+
+
 def test_plaintext_is_open_to_its_zone_alone_and_warned_about() -> None:
     plain = endpoint(
         baseUrl="http://box.lan.test:8080/v1",
