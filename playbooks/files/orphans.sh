@@ -7,7 +7,12 @@ for unit in hearth-sidecar-*.service hearth-ollama-*.service hearth-llama-cpp-*.
   case " $* " in *" $unit "*) continue ;; esac
   echo "unit=$unit"
   name=${unit%.service}
-  for path in "/etc/hearth/sidecar/${name#hearth-sidecar-}" "/etc/hearth/llama-cpp/${name#hearth-llama-cpp-}.key" "$units/$unit.d" "$units/$unit"; do
+  case $name in
+    hearth-sidecar-*) own=/etc/hearth/sidecar/${name#hearth-sidecar-} ;;
+    hearth-llama-cpp-*) own=/etc/hearth/llama-cpp/${name#hearth-llama-cpp-}.key ;;
+    *) own= ;;
+  esac
+  for path in ${own:+"$own"} "$units/$unit.d" "$units/$unit"; do
     [ ! -e "$path" ] || echo "path=$path"
   done
 done

@@ -236,8 +236,9 @@ def test_no_secret_lies_on_the_host(edge_host: EdgeHost) -> None:
             )
             assert found.stdout == "", secret
             assert edge_host.inside.run("journalctl --no-pager | grep -F -e %s", secret).stdout == ""
-        secret = (ephemeral() / "state/ca").rglob("ca.key")
-        assert all("ENCRYPTED" in file.read_text() for file in secret)
+        keys = list((ephemeral() / "state/ca").rglob("ca.key"))
+        assert keys
+        assert all("ENCRYPTED" in file.read_text() for file in keys)
 
 
 def test_the_processes_are_separate_and_hardened(edge_host: EdgeHost) -> None:

@@ -35,10 +35,13 @@ def manifest_of(models, name):
 
 
 def layers_of(manifest):
-    """Return the digests of everything that a manifest names."""
-    found = json.loads(manifest.read_bytes())
-    parts = [*found["layers"], *([found["config"]] if "config" in found else [])]
-    return [part["digest"].removeprefix("sha256:") for part in parts]
+    """Return the digests of everything that a manifest names; None when a full disk or a lost power left none in it."""
+    try:
+        found = json.loads(manifest.read_bytes())
+        parts = [*found["layers"], *([found["config"]] if "config" in found else [])]
+        return [part["digest"].removeprefix("sha256:") for part in parts]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def whole(blob, digest):
@@ -55,7 +58,7 @@ def digests(models, name):
     if not manifest.is_file():
         return []
     layers = layers_of(manifest)
-    if not all(whole(models / "blobs" / f"sha256-{digest}", digest) for digest in layers):
+    if layers is None or not all(whole(models / "blobs" / f"sha256-{digest}", digest) for digest in layers):
         return []
     return [hashlib.sha256(manifest.read_bytes()).hexdigest(), *layers]
 
@@ -136,7 +139,7 @@ def provide(program, home, name, wanted, file=None):
 def undeclared(models, names):
     """Return the files of the store that belong to none of the models."""
     declared = {manifest_of(models, name) for name in names}
-    kept = {f"sha256-{digest}" for manifest in declared if manifest.is_file() for digest in layers_of(manifest)}
+    kept = {f"sha256-{digest}" for manifest in declared if manifest.is_file() for digest in layers_of(manifest) or []}
     manifests = [path for path in models.glob("manifests/**/*") if path.is_file() and path not in declared]
     return manifests + [path for path in models.glob("blobs/*") if path.name not in kept]
 

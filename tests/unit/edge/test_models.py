@@ -50,6 +50,14 @@ def test_a_part_that_was_changed_or_is_missing(models: Path, kind: str) -> None:
     assert run("stored", models, "m") == []
 
 
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"layers": [{}]}', '{"layers": [{"digest": 1}]}'])
+def test_a_manifest_that_lost_its_content(models: Path, text: str) -> None:
+    """It is no model, and what it named is not needed."""
+    (models / "manifests/registry.ollama.ai/library/m/latest").write_text(text)
+    assert run("stored", models, "m") == []
+    assert len(run("undeclared", models, "m")) == 2
+
+
 def test_what_no_declared_model_needs(models: Path) -> None:
     (models / "blobs/sha256-0").touch()
     assert run("undeclared", models, "m") == [str(models / "blobs/sha256-0")]

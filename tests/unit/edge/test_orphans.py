@@ -32,3 +32,12 @@ def test_only_units_of_the_roles(tmp_path: Path) -> None:
         "unit=hearth-ollama-two.service",
         "unit=hearth-firewall.service",
     ]
+
+
+def test_what_belongs_to_another_kind_of_unit_stays(tmp_path: Path) -> None:
+    """An endpoint may have the name of a unit."""
+    units = tmp_path / "etc/systemd/system"
+    units.mkdir(parents=True)
+    (units / "hearth-ollama-x.service").write_text(OURS)
+    (tmp_path / "etc/hearth/sidecar/hearth-ollama-x").mkdir(parents=True)
+    assert orphans(tmp_path) == ["unit=hearth-ollama-x.service", "path=/etc/systemd/system/hearth-ollama-x.service"]
