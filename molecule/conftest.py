@@ -35,8 +35,7 @@ def edge_model() -> str:
 @pytest.fixture
 def edge_runtime_unit(edge_host: EdgeHost) -> str:
     """The unit of the host's first runtime."""
-    runtime = edge_host.plan.runtimes[0]
-    return f"hearth-{ {'ollama': 'ollama', 'llamaCpp': 'llama-cpp'}[runtime.engine] }-{runtime.name}.service"
+    return f"{edge_host.plan.runtimes[0].unit}.service"
 
 
 __all__ = ["EdgeHost", "Endpoint"]

@@ -9,8 +9,8 @@ from hearth.claim.claim import Claim
 from hearth.claim.endpoints import Endpoint, Runtime, RuntimeModel
 from hearth.claim.problems import ClaimError, Problem
 from hearth.compile.operations import endpoint_operations
-from hearth.compile.sidecar import compile_sidecar, credential_header, host_layout
-from hearth.compile.upstreams import zone_cidrs
+from hearth.compile.sidecar import compile_sidecar, host_layout
+from hearth.compile.upstreams import credential_header, zone_cidrs
 
 SIDECAR_TERMINATIONS: Final = ("light_gateway_sidecar", "tls_sidecar")
 """Values of `networkProfile.termination` that mean the sidecar (S4-16)."""
@@ -375,27 +375,27 @@ def host_plan(claim: Claim, endpoint_ids: Sequence[str]) -> HostPlan:
 
 def _port_problems(claim: Claim, runtimes: Sequence[HostRuntime], sidecars: Sequence[str]) -> list[Problem]:
     """Two programs of one host cannot listen on the same port."""
+    programs = [
+        (
+            runtime.port,
+            f"the runtime of {runtime.name}",
+            f"hearth:endpoints.{runtime.name}.runtime",
+            "Use another port in runtime.loopback, or in baseUrl where the runtime serves plaintext",
+        )
+        for runtime in runtimes
+    ] + [
+        (
+            urlsplit(claim.endpoints[name].base_url).port or 443,
+            f"the sidecar of {name}",
+            f"hearth:endpoints.{name}.baseUrl",
+            "Use another port",
+        )
+        for name in sidecars
+    ]
     taken: dict[int, str] = {}
     problems = []
-    for runtime in runtimes:
-        if runtime.port in taken:
-            problems.append(
-                Problem(
-                    f"hearth:endpoints.{runtime.name}.runtime",
-                    f"its port {runtime.port} is also that of {taken[runtime.port]} on this host",
-                    "Use another port in runtime.loopback, or in baseUrl where the runtime serves plaintext",
-                )
-            )
-        taken[runtime.port] = f"the runtime of {runtime.name}"
-    for name in sidecars:
-        port = urlsplit(claim.endpoints[name].base_url).port or 443
+    for port, program, path, remedy in programs:
         if port in taken:
-            problems.append(
-                Problem(
-                    f"hearth:endpoints.{name}.baseUrl",
-                    f"its port {port} is also that of {taken[port]} on this host",
-                    "Use another port",
-                )
-            )
-        taken[port] = f"the sidecar of {name}"
+            problems.append(Problem(path, f"its port {port} is also that of {taken[port]} on this host", remedy))
+        taken[port] = program
     return problems

@@ -18,6 +18,7 @@ from hearth.compile.names import GUARD_PROBE_PORT, SIDECAR_PORT
 from hearth.compile.operations import OPERATION_PATHS, endpoint_operations
 from hearth.compile.proxy_text import DRAIN_MARGIN_MS, MEASURES, render, template_text
 from hearth.compile.sidecar_profile import check_profile
+from hearth.compile.upstreams import credential_header
 
 BASE_PATH: Final = "/v1"
 """Path of the base URL of every endpoint with a sidecar (S4-68)."""
@@ -107,12 +108,6 @@ def _parts(claim: Claim, endpoint_id: str) -> tuple[Endpoint, Sidecar, Runtime, 
     if endpoint.endpoint_auth.mode == "none":
         raise ValueError(f"endpoint {endpoint_id}: a sidecar needs a credential (S4-84)")
     return endpoint, endpoint.sidecar, endpoint.runtime, endpoint.runtime_capacity
-
-
-def credential_header(endpoint: Endpoint) -> tuple[str, bool]:
-    """Return the header of the caller's credential, and whether its value begins with the word Bearer (S4-84)."""
-    auth = endpoint.endpoint_auth
-    return (auth.header, False) if auth.mode == "api_key" else ("authorization", True)
 
 
 def _credential(endpoint: Endpoint) -> tuple[str, str]:

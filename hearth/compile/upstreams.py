@@ -73,13 +73,16 @@ class Upstream:
         return f"http://127.0.0.1:{self.listener_port}{self.path}"
 
 
-def _credential(endpoint_id: str, endpoint: Endpoint) -> Credential | None:
+def credential_header(endpoint: Endpoint) -> tuple[Literal["authorization", "x-api-key"], bool]:
+    """Return the header of an endpoint's credential, and whether its value begins with the word Bearer (S4-84)."""
     auth = endpoint.endpoint_auth
-    if auth.mode == "none":
+    return (auth.header, False) if auth.mode == "api_key" else ("authorization", True)
+
+
+def _credential(endpoint_id: str, endpoint: Endpoint) -> Credential | None:
+    if endpoint.endpoint_auth.mode == "none":
         return None
-    if auth.mode == "bearer":
-        return Credential("authorization", True, endpoint_variable(endpoint_id))
-    return Credential(auth.header, False, endpoint_variable(endpoint_id))
+    return Credential(*credential_header(endpoint), endpoint_variable(endpoint_id))
 
 
 def zone_cidrs(claim: Claim, zone: str | None) -> tuple[str, ...]:

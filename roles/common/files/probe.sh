@@ -13,9 +13,10 @@ leaves() {
   grep -qs '^# Managed by Ansible (hearth\.edge)' "/etc/systemd/system/$1"
 }
 planned=$*
+heard=$(listening)
 for pair in "$@"; do
   port=${pair%%:*} unit=${pair#*:}
-  listening | while read -r address _ pid owner; do
+  printf '%s\n' "$heard" | while read -r address _ pid owner; do
     [ "${address##*:}" = "$port" ] || continue
     if [ "$owner" = "$unit" ]; then
       :
