@@ -6,7 +6,6 @@ instead, one after the other, so that memory and time are bounded by the size of
 """
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,6 +13,7 @@ from typing import Any, Final
 import yaml
 
 from hearth.claim.problems import ClaimError, Problem
+from hearth.claim.scalars import CONSTANTS, INTEGER, NUMBER_OR_DATE, TRUTHS, is_text
 
 MAX_BYTES: Final = 1_048_576
 """Largest stack file in bytes."""
@@ -22,24 +22,6 @@ MAX_DEPTH: Final = 24
 
 Path = tuple[str | int, ...]
 """Where a value stands: mapping keys and list indexes from the root."""
-
-_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)\Z")
-_AMBIGUOUS = re.compile(
-    r"""(
-        [-+]?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?   # a fraction, an exponent, leading zeros, underscores
-      | [-+]?\.[0-9][0-9_]*([eE][-+]?[0-9]+)?             # .5
-      | [-+]?0[xob][0-9A-Fa-f_]+                          # other bases
-      | [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?      # base 60
-      | [-+]?\.(inf|Inf|INF) | \.(nan|NaN|NAN)
-      | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt\ \t].*)?       # a date
-    )\Z""",
-    re.VERBOSE,
-)
-_CONSTANTS: Final[dict[str, bool | None]] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
 
 
 @dataclass
@@ -151,6 +133,10 @@ class _Reader:
                 raise _refuse(self.name, "merges a mapping with <<", "Write the values out", mark)
             if len(key) > 512:
                 raise _refuse(self.name, "has a key of more than 512 characters", "Write a shorter name", mark)
+            if event.implicit[0] and not is_text(key):
+                self.problem(
+                    (*path, key), mark, "is a name that YAML programs read differently", "Put the name in quotes"
+                )
             value = self.node(next(events), events, (*path, key))
             if key in found:
                 self.problem((*path, key), mark, "is there twice", "Keep one of the two")
@@ -171,19 +157,27 @@ class _Reader:
         text: str = event.value
         if not event.implicit[0]:
             return text
-        if text in _CONSTANTS:
-            return _CONSTANTS[text]
-        if _INTEGER.match(text):
+        if text in CONSTANTS:
+            return CONSTANTS[text]
+        if INTEGER.match(text):
             if len(text) <= 19:
                 return int(text)
             self.problem(path, event.start_mark, "is too large a number", "Put it in quotes if it is a text")
             return None
-        if _AMBIGUOUS.match(text):
+        if NUMBER_OR_DATE.match(text):
             self.problem(
                 path,
                 event.start_mark,
                 "is a number or a date that YAML programs read differently",
                 "Put it in quotes, or write a whole number in plain digits",
+            )
+            return None
+        if text in TRUTHS:
+            self.problem(
+                path,
+                event.start_mark,
+                "is a word that some YAML programs read as true or false",
+                "Write true or false, or put it in quotes if it is a text",
             )
             return None
         return text

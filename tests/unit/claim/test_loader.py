@@ -150,6 +150,9 @@ AMBIGUOUS = (
     "is a number or a date that YAML programs read differently. "
     "Put it in quotes, or write a whole number in plain digits."
 )
+TRUTH = (
+    "is a word that some YAML programs read as true or false. Write true or false, or put it in quotes if it is a text."
+)
 VALUES: list[tuple[str, str, str]] = [
     *[
         (
@@ -162,6 +165,11 @@ VALUES: list[tuple[str, str, str]] = [
     (
         "yes",
         "hearth:llm: {enabled: yes}",
+        f"hearth:llm.enabled: {TRUTH}",
+    ),
+    (
+        "a text in quotes where a truth belongs",
+        'hearth:llm: {enabled: "yes"}',
         "hearth:llm.enabled: must be true or false, and is a text. Write true or false without quotes.",
     ),
     (
@@ -303,9 +311,25 @@ def test_a_byte_order_mark_and_crlf_are_no_mistake(project: Path) -> None:
     assert lines(project, b"\xef\xbb\xbf" + MINIMAL.replace(b"\n", b"\r\n")) == []
 
 
-def test_plain_off_is_the_text_off(project: Path) -> None:
+@pytest.mark.parametrize("key", ["010", "8", "1.0", "1e3", "null", "~", "true", "off", "y", "N", "2026-01-01", "="])
+def test_a_name_that_programs_read_differently_needs_quotes(project: Path, key: str) -> None:
+    alias = "{deployments: [a], residency: [b]}"
+    plain, quoted = (MINIMAL + f"  hearth:aliases: {{{name}: {alias}}}\n".encode() for name in (key, f'"{key}"'))
+    message = ": is a name that YAML programs read differently. Put the name in quotes."
+    found = lines(project, plain)
+    assert [line for line in found if line.endswith(message) and ":3:20: hearth:aliases" in line] == found[:1]
+    assert not [line for line in lines(project, quoted) if line.endswith(message)]
+
+
+@pytest.mark.parametrize("word", ["off", "OFF", "no", "y", "On"])
+def test_a_word_that_is_a_truth_for_some_needs_quotes(project: Path, word: str) -> None:
+    content = MINIMAL + f"  hearth:policy: {{evidence: {word}}}\n".encode()
+    assert lines(project, content) == [f"stacks/Pulumi.try.yaml:3:29: hearth:policy.evidence: {TRUTH}"]
+
+
+def test_off_in_quotes_is_the_text_off(project: Path) -> None:
     file = project / "stacks" / "Pulumi.try.yaml"
-    file.write_bytes(MINIMAL + b"  hearth:policy: {evidence: off}\n")
+    file.write_bytes(MINIMAL + b'  hearth:policy: {evidence: "off"}\n')
     assert load_claim_file(file).claim.policy.evidence == "off"
 
 
