@@ -123,6 +123,12 @@ def ranges(scope: Scope, version: Literal[4, 6]) -> tuple[IPNetwork, ...]:
     return tuple(sorted(found, key=lambda left: int(left.network_address)))
 
 
+def scope_of_all(network: IPNetwork, scope: Scope) -> bool:
+    """Return whether every address of a range is of one scope."""
+    version: Literal[4, 6] = 4 if network.version == 4 else 6
+    return not without(network, ranges(scope, version))
+
+
 def without(network: IPNetwork, others: Sequence[IPNetwork]) -> list[IPNetwork]:
     """Return what is left of a range without others, in ascending order."""
     overlapping = [other for other in others if inside(other, network) or inside(network, other)]

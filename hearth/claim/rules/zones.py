@@ -8,18 +8,23 @@ from typing import Final
 from hearth.claim.addresses import (
     SHARED,
     IPNetwork,
-    classify,
     contains,
     inside,
     parse_host,
     parse_network,
     private_range,
+    scope_of_all,
 )
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.llm import ExternalDatabase
 from hearth.claim.names import IN_CLUSTER, NAMESPACE
 from hearth.claim.problems import listed
 from hearth.claim.reader import Path as Place
+
+SHORTEST_PREFIX: Final = {4: 8, 6: 19}
+"""Widest range of an external database, by IP version."""
+POSTGRES_DATABASES: Final = ("postgres", "template0", "template1")
+"""Databases that every PostgreSQL has, and that are not for applications."""
 
 _OWN_NAMES = f".{NAMESPACE}.svc.cluster.local"
 _WILDCARD = re.compile(r"\A\*\.")
@@ -104,8 +109,17 @@ def external_database(draft: Draft) -> Iterator[Finding]:
     for where, network in _ranges((*place, "cidrs"), database.cidrs):
         if isinstance(network, str):
             yield Finding(where, network, "Write a range such as 10.42.3.16/28")
-        elif network.prefixlen == 0 or "forbidden" in {classify(network[0]).scope, classify(network[-1]).scope}:
-            yield Finding(where, "holds addresses that are never connected to", "Write the range of the database")
+        elif not any(scope_of_all(network, scope) for scope in ("private", "public")):
+            message = "holds addresses that are never connected to, or private and public ones together"
+            yield Finding(where, message, "Write the range of the database")
+        elif network.prefixlen < SHORTEST_PREFIX[network.version]:
+            yield Finding(
+                where, f"is wider than a /{SHORTEST_PREFIX[network.version]}", "Write the range of the database"
+            )
+    if database.database in POSTGRES_DATABASES:
+        yield Finding(
+            (*place, "database"), "is a database that PostgreSQL itself has", "Name a database that Hearth uses alone"
+        )
     try:
         host = parse_host(database.host)
     except ValueError as error:

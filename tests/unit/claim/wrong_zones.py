@@ -203,26 +203,40 @@ ZONES = (
             )
         ],
     ),
-    Case(
-        "C-1 a database anywhere",
-        [put("llm/database", dict(DATABASE, cidrs=["0.0.0.0/0"]))],
-        [
-            (
-                "hearth:llm.database.cidrs[0]: holds addresses that are never connected to. Write the range "
-                "of the database."
-            )
-        ],
-    ),
-    Case(
-        "C-1 a database on loopback",
-        [put("llm/database", dict(DATABASE, cidrs=["127.0.0.1/32"]))],
-        [
-            (
-                "hearth:llm.database.cidrs[0]: holds addresses that are never connected to. Write the range "
-                "of the database."
-            )
-        ],
-    ),
+    *[
+        Case(
+            f"C-1 a database in {cidr}",
+            [put("llm/database", dict(DATABASE, cidrs=[cidr]))],
+            [
+                (
+                    "hearth:llm.database.cidrs[0]: holds addresses that are never connected to, or private and public "
+                    "ones together. Write the range of the database."
+                )
+            ],
+        )
+        for cidr in ("0.0.0.0/0", "127.0.0.1/32", "160.0.0.0/3", "8.0.0.0/5", "2000::/4", "169.254.169.254/32")
+    ],
+    *[
+        Case(
+            f"C-1 a database somewhere in {cidr}",
+            [put("llm/database", dict(DATABASE, cidrs=[cidr]))],
+            [f"hearth:llm.database.cidrs[0]: is wider than a {widest}. Write the range of the database."],
+        )
+        for cidr, widest in (("32.0.0.0/7", "/8"), ("2a00::/18", "/19"))
+    ],
+    *[
+        Case(
+            f"a database {name}",
+            [put("llm/database", dict(DATABASE, database=name))],
+            [
+                (
+                    "hearth:llm.database.database: is a database that PostgreSQL itself has. Name a database that "
+                    "Hearth uses alone."
+                )
+            ],
+        )
+        for name in ("postgres", "template0", "template1")
+    ],
     Case(
         "C-1 a database address outside its ranges",
         [put("llm/database", dict(DATABASE, host="10.9.9.9"))],
