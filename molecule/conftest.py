@@ -6,6 +6,8 @@ import pytest
 
 from tests.support.edge import EdgeHost, Endpoint, hosts, loaded_claim
 
+pytest_plugins = ["tests.support.outcomes"]
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test once for each host or each sidecar of the scenario."""
