@@ -89,6 +89,9 @@ class CountingUpstream:
     def __init__(self, address: str, port: int, *, tls: tuple[Path, Path] | None = None) -> None:
         self.behaviour: Behaviour = answer_ok
         self.healthy = True
+        self.checks_answered = threading.Event()
+        """Health checks are answered while it is set; until then they wait."""
+        self.checks_answered.set()
         self._lock = threading.Lock()
         self._connections: list[Connection] = []
         self._active = 0
@@ -126,6 +129,12 @@ class CountingUpstream:
         """TCP connections that were accepted, health checks left out."""
         with self._lock:
             return sum(not connection.is_health_check for connection in self._connections)
+
+    @property
+    def checks(self) -> int:
+        """TCP connections over which nothing but health checks came."""
+        with self._lock:
+            return sum(connection.is_health_check for connection in self._connections)
 
     @property
     def requests(self) -> list[Request]:
@@ -169,6 +178,8 @@ class CountingUpstream:
 
     def _answer(self, connection: Connection, request: Request) -> None:
         if request.line.startswith(HEALTH):
+            if not self.checks_answered.wait(30):
+                raise TimeoutError("the test never let a health check be answered")
             connection.json(200 if self.healthy else 503, {})
             return
         with self._lock:

@@ -76,6 +76,7 @@ def running_sidecar(
     address: str = "127.0.0.1",
     layout: SidecarLayout = POD_LAYOUT,
     credential: Mapping[str, str] | None = None,
+    checks_answered: bool = True,
 ) -> Iterator[Bench]:
     """Run the compiled sidecar of the endpoint `llama` and a counting upstream behind it.
 
@@ -88,6 +89,7 @@ def running_sidecar(
         address: where the upstream listens.
         layout: the layout; its folders are replaced by the test's.
         credential: header of the right credential, for another kind than a bearer token.
+        checks_answered: let the upstream answer health checks from the start, and wait until it has answered one.
     """
     placed = dataclasses.replace(
         layout,
@@ -106,11 +108,14 @@ def running_sidecar(
     authority = Authority("sidecar CA")
     server = Server("127.0.0.1", 8443, client_context(authority), NAME)
     with CountingUpstream(address, 8081) as upstream:
+        if not checks_answered:
+            upstream.checks_answered.clear()
         bench = Bench(folder, config, None, upstream, server, authority)  # type: ignore[arg-type]
         bench.write_tokens(TOKEN, OTHER_TOKEN)
         bench.write_certificate(authority)
         with Haproxy(binary, folder, [folder / "sidecar.cfg"], [8443], master=master) as haproxy:
             bench.haproxy = haproxy
-            known = dict(credential or {"Authorization": f"Bearer {TOKEN}"})
-            assert wait_for(lambda: server.request("GET", "/sidecar/health", None, known).status == 200)
+            if checks_answered:
+                known = dict(credential or {"Authorization": f"Bearer {TOKEN}"})
+                assert wait_for(lambda: server.request("GET", "/sidecar/health", None, known).status == 200)
             yield bench

@@ -21,14 +21,27 @@ FRONT = Server("127.0.0.1", 4000)
 PROBE = Server("127.0.0.1", 8406)
 
 
-@pytest.fixture(scope="module")
-def haproxy(haproxy_binary: str, folder: Path) -> Iterator[Haproxy]:
+def front(binary: str, folder: Path) -> Haproxy:
     found = claim()
     files = {**compile_guard(found, config_directory=str(folder)).files, **compile_front(found).files}
     for name, text in files.items():
         (folder / name).write_text(text.replace("check inter 2s", "check inter 200ms"))
-    configurations = [folder / "guard.cfg", folder / "front.cfg"]
-    with Haproxy(haproxy_binary, folder, configurations, [4000, 8405, 8406]) as running:
+    return Haproxy(binary, folder, [folder / "guard.cfg", folder / "front.cfg"], [4000, 8405, 8406])
+
+
+def test_readiness_waits_for_the_first_answer_of_litellm(haproxy_binary: str, tmp_path: Path) -> None:
+    """HAProxy begins with LiteLLM up, and a LiteLLM that accepts and stays silent is not ready."""
+    with CountingUpstream("127.0.0.1", 4001) as upstream:
+        upstream.checks_answered.clear()
+        with front(haproxy_binary, tmp_path):
+            assert PROBE.request("GET", "/readyz").status == 503
+            upstream.checks_answered.set()
+            assert wait_for(lambda: PROBE.request("GET", "/readyz").status == 200)
+
+
+@pytest.fixture(scope="module")
+def haproxy(haproxy_binary: str, folder: Path) -> Iterator[Haproxy]:
+    with front(haproxy_binary, folder) as running:
         yield running
 
 
