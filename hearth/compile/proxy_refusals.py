@@ -46,6 +46,9 @@ BAD_RESPONSE: Final = Refusal(502, "bad_response", "api_error", "The answer from
 REDIRECT_REFUSED: Final = Refusal(
     502, "redirect_refused", "api_error", "The upstream answered with a redirect or a protocol switch."
 )
+ENCODING_REFUSED: Final = Refusal(
+    502, "encoding_refused", "api_error", "The upstream answered in an encoding that was not asked for."
+)
 RESPONSE_TOO_LARGE: Final = Refusal(
     502, "response_too_large", "api_error", "The answer from upstream is larger than permitted here."
 )

@@ -12,7 +12,7 @@ from hearth.claim.claim import Claim
 from hearth.compile.guard import DnsSettings, compile_guard
 from hearth.compile.upstreams import upstreams
 from tests.support.pki import Authority
-from tests.wire.client import Answer, Server
+from tests.wire.client import Answer, Server, head, read_answer
 from tests.wire.counting import CountingUpstream
 from tests.wire.dns_stub import DnsStub
 from tests.wire.haproxy import Haproxy
@@ -45,6 +45,23 @@ class Bench:
         """Ask as LiteLLM does: with a credential that means nothing."""
         sent = {"Authorization": "Bearer placeholder", **(headers or {})}
         return self.servers[upstream].request("POST", target, body, sent, timeout)
+
+
+class Kept:
+    """A client that keeps one connection to the guard and asks over it again and again, as LiteLLM does."""
+
+    def __init__(self, bench: Bench, upstream: str) -> None:
+        self._connection = bench.servers[upstream].connect()
+
+    def __enter__(self) -> "Kept":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def post(self) -> Answer:
+        self._connection.sendall(head("POST", "/v1/chat/completions", {}, b"{}") + b"{}")
+        return read_answer(self._connection, "POST")
 
 
 def leaf(

@@ -134,7 +134,9 @@ def test_exactly_the_declared_headers_reach_the_upstream(bench: Bench, upstream:
     assert sorted(request.headers) == sorted(
         {
             "accept": "application/json",
+            "accept-encoding": "identity",
             "authorization": f"Bearer {CREDENTIAL}",
+            "connection": "close",
             "content-length": "7",
             "content-type": "application/json",
             "host": f"{NAME}:8443",

@@ -7,13 +7,14 @@ import pytest
 
 from tests.support.pki import Authority
 from tests.support.proxy_claims import capacity, claim, plaintext_endpoint, private_endpoint, provider
-from tests.wire.counting import CountingUpstream, answers
+from tests.wire.counting import Connection, CountingUpstream, Request, answer_ok, answers
 from tests.wire.guard_bench import (
     ALSO_INSIDE,
     INSIDE,
     NAME,
     VENDOR,
     Bench,
+    Kept,
     running_guard,
     tls_upstream,
 )
@@ -179,3 +180,59 @@ def test_every_request_has_a_connection_of_its_own(bench: Bench, tmp_path: Path)
         for _ in range(5):
             assert bench.post("endpoint-named").status == 200
         assert upstream.connections == 5
+
+
+def test_requests_on_one_kept_connection_have_connections_of_their_own(bench: Bench, tmp_path: Path) -> None:
+    with tls_upstream(OWN, tmp_path, INSIDE, NAME) as upstream, Kept(bench, "endpoint-named") as client:
+        queries = bench.dns.queries
+        assert [client.post().status for _ in range(5)] == [200] * 5
+        assert upstream.connections == 5
+        assert bench.dns.queries > queries
+
+
+def test_a_certificate_that_ended_stops_the_next_request_of_a_kept_connection(bench: Bench, tmp_path: Path) -> None:
+    with Kept(bench, "endpoint-named") as client:
+        with tls_upstream(OWN, tmp_path / "valid", INSIDE, NAME):
+            assert client.post().status == 200
+        with tls_upstream(OWN, tmp_path / "ended", INSIDE, NAME, days=-1.0) as upstream:
+            answer = client.post()
+            assert (answer.status, answer.code) == FAILED
+            assert upstream.requests == []
+
+
+def test_an_upstream_that_closes_when_idle_loses_no_request(bench: Bench, tmp_path: Path) -> None:
+    def once(connection: Connection, request: Request) -> None:
+        if len(connection.requests) > 1:
+            # The idle time is over just as the next request arrives.
+            connection.socket.close()
+        else:
+            answer_ok(connection, request)
+
+    with tls_upstream(OWN, tmp_path, INSIDE, NAME) as upstream, Kept(bench, "endpoint-named") as client:
+        upstream.behaviour = once
+        assert [client.post().status for _ in range(10)] == [200] * 10
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "GZIP", "identity, gzip"])
+def test_an_encoded_answer_is_refused(bench: Bench, tmp_path: Path, encoding: str) -> None:
+    with tls_upstream(OWN, tmp_path, INSIDE, NAME) as upstream:
+        upstream.behaviour = answers(200, ("content-encoding", encoding))
+        answer = bench.post("endpoint-named")
+        assert (answer.status, answer.code) == (502, "encoding_refused")
+        assert upstream.requests[0].header("accept-encoding") == "identity"
+        upstream.behaviour = answers(200, ("content-encoding", encoding), ("content-encoding", "identity"))
+        assert bench.post("endpoint-named").code == "encoding_refused"
+
+
+def test_an_answer_that_says_it_is_plain_passes(bench: Bench, tmp_path: Path) -> None:
+    with tls_upstream(OWN, tmp_path, INSIDE, NAME) as upstream:
+        upstream.behaviour = answers(200, ("content-encoding", "identity"))
+        assert bench.post("endpoint-named").status == 200
+
+
+@pytest.mark.parametrize("status", [600, 799, 999])
+def test_a_status_that_http_does_not_have_is_refused(bench: Bench, tmp_path: Path, status: int) -> None:
+    with tls_upstream(OWN, tmp_path, INSIDE, NAME) as upstream:
+        upstream.behaviour = answers(status)
+        answer = bench.post("endpoint-named")
+        assert (answer.status, answer.code) == (502, "bad_response")

@@ -135,6 +135,7 @@ def test_no_header_of_the_caller_reaches_the_runtime_but_the_length(bench: Bench
         "content-length": "2",
         "content-type": "application/json",
         "authorization": f"Bearer {RUNTIME_KEY}",
+        "accept-encoding": "identity",
         "connection": "close",
     }
 
