@@ -6,13 +6,14 @@ suits() {
   "$1" -c "import sys; sys.exit(not ((${PYTHON_MIN/./,}) <= sys.version_info[:2] <= (${PYTHON_MAX/./,})))" >/dev/null 2>&1
 }
 path_of() { "$1" -c "import sys; print(sys.executable)"; }
+# find_python [MINOR]: the path of a Python that Hearth runs on; with MINOR, of 3.MINOR.
 find_python() {
-  local minor candidate
-  for minor in 14 13 12; do
+  local minor candidate minors=${1:-14 13 12}
+  for minor in $minors; do
     suits "python3.$minor" && { path_of "python3.$minor"; return; }
   done
-  suits python3 && { path_of python3; return; }
-  for minor in 14 13 12; do
+  [ -n "${1:-}" ] || ! suits python3 || { path_of python3; return; }
+  for minor in $minors; do
     for candidate in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3."$minor".*/bin/python3."$minor"; do
       suits "$candidate" && { echo "$candidate"; return; }
     done

@@ -3,21 +3,19 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../lib.sh"
+. "$here/database.sh"
 home=$1/opt/litellm
 mkdir -p "$home/bin"
 
 install_wheels "$home/site" -r "$here/requirements.txt"
 
 # The database client is generated code, the same for every Python, so a client of the build machine's own Python makes it.
-# Naming the engine's programs keeps the generator from downloading native ones.
 generator=$(mktemp -d)
 trap 'rm -rf "$generator"' EXIT
 "$uv" venv --quiet --python "$python" "$generator/venv"
 "$uv" pip install --quiet --python "$generator/venv/bin/python" "prisma==$PRISMA_PYTHON_VERSION"
-cp -r "$here/engine" "$home/engine"
-(cd "$home/engine" && npm ci --ignore-scripts --no-audit --no-fund --silent)
-PATH=$generator/venv/bin:$PATH HOME=$generator PRISMA_QUERY_ENGINE_BINARY=$home/engine/query-engine PRISMA_SCHEMA_ENGINE_BINARY=$home/engine/query-engine \
-  prisma generate --schema "$home/site/litellm/proxy/schema.prisma"
+install_engine "$home/engine"
+generate_client "$generator/venv" "$home/engine" "$home/site/litellm/proxy/schema.prisma"
 rm -rf "$home/site/prisma"
 cp -r "$generator"/venv/lib/python3.*/site-packages/prisma "$home/site/prisma"
 sed -i "s#$home/#/opt/litellm/#g; s#$generator/venv/lib/python3\.[0-9]*/site-packages/#/opt/litellm/site/#g" "$home/site/prisma/client.py"

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# test-tools.sh [NAME...]: the real programs that tests/wire starts on loopback, each kept below HEARTH_CACHE under a hash of what
+# made it, and linked from .tools/ of this checkout, where the tests look. Default: all of them.
+#   litellm-image, litellm-published   LiteLLM of the image built here, and of the published image: a virtual environment each
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/lib.sh"
+store=$HEARTH_CACHE/test-tools
+mkdir -p "$store" "$HEARTH_ROOT/.tools"
+
+# keep NAME INPUTS SCRIPT ARGUMENT...: runs `SCRIPT FOLDER ARGUMENT...` unless that was done; a second caller waits for the first.
+keep() {
+  local name=$1 folder script=$3
+  folder=$store/$name-$(printf %s "$2" | shasum256 | cut -c1-12)
+  shift 3
+  (
+    flock 9
+    [ ! -e "$folder/.complete" ] || exit 0
+    rm -rf "$folder"
+    timed "test tool $name" "$script" "$folder" "$@" 9>&-
+    touch "$folder/.complete"
+  ) 9>"$store/$name.lock"
+  ln -sfn "$folder" "$HEARTH_ROOT/.tools/$name"
+}
+
+keep_litellm() { # NAME REQUIREMENTS
+  local script=$here/test-tools/litellm.sh inputs
+  inputs="$store $IMAGES_PYTHON $(hash_of "$script" "$2" "$HEARTH_ROOT"/images/litellm/{engine,prisma,litellm,database.sh})"
+  keep "$1" "$inputs" "$script" "$2"
+}
+
+[ $# != 0 ] || set -- litellm-image litellm-published
+for name in "$@"; do
+  case $name in
+    litellm-image) keep_litellm "$name" "$HEARTH_ROOT/images/litellm/requirements.txt" ;;
+    litellm-published) keep_litellm "$name" "$here/test-tools/litellm-published/requirements.txt" ;;
+    *) fail "no test tool is called $name" ;;
+  esac
+done
+say "test tools: all there"
