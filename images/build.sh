@@ -43,7 +43,7 @@ build() {
 "$here/roots.sh" python base # shared by several
 failed=0 running=0
 for name in "$@"; do
-  (build "$name") &
+  locked "image-$name" build "$name" &
   running=$((running + 1))
   if [ $running = 2 ]; then
     wait -n || failed=1

@@ -108,4 +108,4 @@ if [ "${1:-}" = --ref ]; then
   exit
 fi
 choose_branch
-for name in "$@"; do make_root "$name"; done
+for name in "$@"; do locked "root-$name" make_root "$name"; done

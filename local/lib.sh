@@ -18,18 +18,52 @@ fail() {
 }
 
 # timed WHAT COMMAND...: run it with its output in a log file; say how long it took, or show the log's end.
+# COMMAND may be a function of several steps: the first that fails ends it. (Behind `||` bash would go on.)
 timed() {
-  local what=$1 start=$SECONDS log status=0
+  local what=$1 start=$EPOCHSECONDS log status
   shift
   log=$HEARTH_CACHE/log/$(printf %s "$what" | tr -c 'A-Za-z0-9.\n' '-').log
   mkdir -p "$HEARTH_CACHE/log"
-  "$@" >"$log" 2>&1 || status=$?
+  set +e
+  (set -e; "$@") >"$log" 2>&1
+  status=$?
+  set -e
   if [ "$status" != 0 ]; then
-    say "$what: failed after $((SECONDS - start)) s; the end of $log:"
+    say "$what: failed after $((EPOCHSECONDS - start)) s; the end of $log:"
     tail -n 30 "$log" | sed 's/^/    /'
     return "$status"
   fi
-  say "$what: done in $((SECONDS - start)) s"
+  say "$what: done in $((EPOCHSECONDS - start)) s"
+  note_phase "$start" "$what"
+}
+
+# note_phase START WHAT: adds to the file HEARTH_PHASES, where there is one, that WHAT took the time from START (a date in seconds) till now.
+note_phase() { [ -z "${HEARTH_PHASES:-}" ] || printf '%s %s %s\n' "$1" "$EPOCHSECONDS" "$2" >>"$HEARTH_PHASES"; }
+
+# locked NAME COMMAND...: run it while nobody else has NAME in this HEARTH_CACHE. The lock is the kernel's: COMMAND's own children hold it
+# too, and it is gone with the last of them, however they end, so that what a killed run left behind is not built a second time beside it.
+# `locked --alone NAME`: the children do not hold it, for a COMMAND that leaves processes behind.
+locked() {
+  local alone="" lock descriptor status
+  [ "$1" != --alone ] || { alone=yes && shift; }
+  lock=$HEARTH_CACHE/lock/$1
+  shift
+  mkdir -p "${lock%/*}"
+  exec {descriptor}>>"$lock"
+  if ! flock --nonblock "$descriptor"; then
+    say "waiting for another run, which holds $lock" >&2
+    flock "$descriptor"
+  fi
+  set +e
+  (
+    set -e
+    [ -z "$alone" ] || exec {descriptor}>&-
+    "$@"
+  )
+  status=$?
+  set -e
+  exec {descriptor}>&-
+  return "$status"
 }
 
 # hash_of PATH...: one SHA-256 over the names and contents of files and folders.

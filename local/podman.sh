@@ -37,5 +37,7 @@ CONF
 write_if_changed() {
   local content
   content=$(cat)
-  [ "$(cat "$1" 2>/dev/null)" = "$content" ] || printf '%s\n' "$content" >"$1"
+  [ "$(cat "$1" 2>/dev/null)" != "$content" ] || return 0
+  printf '%s\n' "$content" >"$1.$$"
+  mv "$1.$$" "$1"
 }

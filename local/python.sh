@@ -28,12 +28,14 @@ find_uv() {
     command -v uv
     return
   fi
-  if ! "$home/bin/uv" --version >/dev/null 2>&1; then
-    say "installing uv $UV_VERSION into $home" >&2
-    rm -rf "$home"
-    mkdir -p "$HEARTH_CACHE"
-    "$base" -m venv "$home" >&2 || fail "$base cannot make a virtual environment: install its venv module (Debian: apt-get install python3-venv)"
-    "$home/bin/python" -m pip install --quiet --disable-pip-version-check "uv==$UV_VERSION" >&2
-  fi
+  locked uv install_uv "$base" "$home" >&2
   echo "$home/bin/uv"
+}
+install_uv() { # install_uv PYTHON FOLDER, unless it is there
+  ! "$2/bin/uv" --version >/dev/null 2>&1 || return 0
+  say "installing uv $UV_VERSION into $2"
+  rm -rf "$2"
+  mkdir -p "$HEARTH_CACHE"
+  "$1" -m venv "$2" || fail "$1 cannot make a virtual environment: install its venv module (Debian: apt-get install python3-venv)"
+  "$2/bin/python" -m pip install --quiet --disable-pip-version-check "uv==$UV_VERSION"
 }

@@ -61,14 +61,14 @@ build() {
 mkdir -p "$bin"
 for name in "$@"; do
   case $name in
-    kubernetes) build kubernetes kubernetes "5 min" ;;
-    kube-router) build kube-router kube-router "1 min" ;;
-    kind) build kind kind "10 s" ;;
-    cni) build cni cni/portmap "10 s" ;;
-    etcd) build etcd etcd "30 s" ;;
-    coredns) build coredns coredns "1 min" ;;
-    local-path) build local-path local-path-provisioner "1 min" ;;
-    pulumi) build pulumi ../pulumi/plugins/resource-kubernetes-"$PULUMI_KUBERNETES_VERSION"/pulumi-resource-kubernetes "3 min" ;;
+    kubernetes) locked tool-kubernetes build kubernetes kubernetes "5 min" ;;
+    kube-router) locked tool-kube-router build kube-router kube-router "1 min" ;;
+    kind) locked tool-kind build kind kind "10 s" ;;
+    cni) locked tool-cni build cni cni/portmap "10 s" ;;
+    etcd) locked tool-etcd build etcd etcd "30 s" ;;
+    coredns) locked tool-coredns build coredns coredns "1 min" ;;
+    local-path) locked tool-local-path build local-path local-path-provisioner "1 min" ;;
+    pulumi) locked tool-pulumi build pulumi ../pulumi/plugins/resource-kubernetes-"$PULUMI_KUBERNETES_VERSION"/pulumi-resource-kubernetes "3 min" ;;
     *) fail "no tool is called $name" ;;
   esac
 done

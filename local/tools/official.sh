@@ -6,7 +6,6 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../lib.sh"
 bin=$HEARTH_CACHE/bin
 want="official $KIND_VERSION $KUBECTL_OFFICIAL_VERSION $PULUMI_VERSION $PULUMI_KUBERNETES_VERSION"
-[ "$(cat "$bin/.official" 2>/dev/null)" != "$want" ] || exit 0
 os=$(uname -s | tr '[:upper:]' '[:lower:]')
 case $(uname -m) in
   x86_64) machine=amd64 pulumi_machine=x64 ;;
@@ -38,6 +37,10 @@ download() {
   install -m 755 kind kubectl pulumi/* "$bin/"
   PULUMI_HOME=$HEARTH_CACHE/pulumi "$bin/pulumi" plugin install resource kubernetes "$PULUMI_KUBERNETES_VERSION"
 }
-say "downloading kind, kubectl and Pulumi (some 250 MB)"
-timed "official tools" download
-echo "$want" >"$bin/.official"
+official() { # unless they are there
+  [ "$(cat "$bin/.official" 2>/dev/null)" != "$want" ] || return 0
+  say "downloading kind, kubectl and Pulumi (some 250 MB)"
+  timed "official tools" download
+  echo "$want" >"$bin/.official"
+}
+locked tools-official official
