@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from hearth.claim.loader import LoadedClaim, load_claim_file
-from hearth.claim.problems import ClaimError
+from hearth.claim.loader import LoadedClaim
 from hearth.claim.resolver import system_resolver
-from hearth.cli.common import FileOption, JsonOption, StackOption, claim_file
+from hearth.cli.common import FileOption, JsonOption, StackOption, load
 
 app = typer.Typer(add_completion=False)
 
@@ -42,14 +41,7 @@ def check(
 
     Exit codes: 0 the claim is right, 2 the claim or the call is wrong.
     """
-    path = claim_file(stack, file)
-    try:
-        loaded = load_claim_file(path, resolver=system_resolver if resolve else None)
-    except ClaimError as error:
-        if as_json:
-            print(json.dumps({"ok": False, "problems": [asdict(problem) for problem in error.problems]}, indent=2))
-            raise typer.Exit(2) from None
-        raise
+    loaded = load(stack, file, resolver=system_resolver if resolve else None)
     if as_json:
         warnings = [asdict(notice) for notice in loaded.warnings]
         print(json.dumps({"ok": True, "stack": loaded.stack, "warnings": warnings}, indent=2))

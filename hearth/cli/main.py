@@ -1,13 +1,21 @@
 """Entry point of the `hearth` command: the table of its sub-commands, and what they have in common when they fail."""
 
+import json
 import os
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import typer
 from typer.core import TyperGroup
+
+from hearth.claim.problems import ClaimError, Problem
+
+# The class between BadParameter, which typer offers, and the errors of its parser, which it does not.
+UsageError: Final[type[Any]] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "UsageError")
 
 COMMANDS: Final[dict[str, str]] = {
     "check": "hearth.cli.check",
@@ -63,22 +71,47 @@ def _defect(error: BaseException) -> str:
     )
 
 
+def _wrong_call(error: Any) -> str:
+    """Return what is wrong with a call; no argument that may be a secret in the wrong place."""
+    message = str(error.format_message())
+    if message.startswith("Got unexpected extra argument"):
+        return "there is an argument too many"
+    if message.startswith("No such command"):
+        return "there is no such command"
+    return message
+
+
+def _refuse(problems: Sequence[Problem], text: str) -> NoReturn:
+    """Print why a claim or a call is refused, as JSON where JSON was asked for, and end."""
+    if "--json" in sys.argv[1:]:
+        print(json.dumps({"ok": False, "problems": [asdict(problem) for problem in problems]}, indent=2))
+    else:
+        print(text, file=sys.stderr)
+    sys.exit(WRONG_CALL)
+
+
 def main() -> NoReturn:
     """Run the command line. No failure prints a traceback unless `HEARTH_DEBUG=1` is set.
 
     A command ends with `typer.Exit(code)` when its exit code is not `DONE`; a `ClaimError` that it does not catch is
-    printed and ends with `WRONG_CALL`.
+    printed and ends with `WRONG_CALL`, as a wrong call does. With `--json` both are printed as JSON.
     """
-    from hearth.claim.problems import ClaimError
-
     try:
-        app(prog_name="hearth")
+        code = app(prog_name="hearth", standalone_mode=False)
     except ClaimError as error:
-        print(error, file=sys.stderr)
-        sys.exit(WRONG_CALL)
+        _refuse(error.problems, str(error))
+    except UsageError as error:
+        usage = error.ctx.get_usage() if error.ctx else "Usage: hearth COMMAND"
+        message = _wrong_call(error)
+        if not message:
+            # Called with nothing, it has printed its help.
+            sys.exit(WRONG_CALL)
+        _refuse([Problem("hearth", message, usage)], f"{usage}\nerror: {message}")
+    except typer.Abort:
+        sys.exit(NOT_SO)
     except Exception as error:
         if os.environ.get("HEARTH_DEBUG") == "1":
             raise
         print(_defect(error), file=sys.stderr)
         sys.exit(NOT_SO)
-    sys.exit(DONE)
+    sys.exit(code or DONE)

@@ -112,18 +112,51 @@ def test_a_wrong_call(hearth: Hearth, arguments: tuple[str, ...], expected: str)
     assert hearth("check", *arguments) == (2, "", expected)
 
 
-@pytest.mark.parametrize("arguments", [("bogus",), ("check", "--bogus"), ()])
-def test_usage_errors(hearth: Hearth, arguments: tuple[str, ...]) -> None:
-    code, _, err = hearth(*arguments)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("sk-planted",), "there is no such command"),
+        (("evidence", "sk-planted"), "there is no such command"),
+        (("check", "-s", "local", "sk-planted"), "there is an argument too many"),
+        (("credentials", "set", "vendor", "sk-planted"), "there is an argument too many"),
+        (("check", "--bogus=sk-planted"), "No such option: --bogus"),
+        (("check", "-s"), "Option '-s' requires an argument."),
+    ],
+)
+def test_a_call_that_no_command_takes(hearth: Hearth, arguments: tuple[str, ...], message: str) -> None:
+    code, out, err = hearth(*arguments)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[0].startswith("Usage: hearth ")
+    assert err.splitlines()[1:] == [f"error: {message}"]
+    code, out, err = hearth(*arguments[:1], "--json", *arguments[1:])
+    assert (code, err) == (2, "")
+    assert "planted" not in out
+    assert len(json.loads(out)["problems"]) == 1
+
+
+def test_a_call_without_a_command_shows_the_help(hearth: Hearth) -> None:
+    code, out, err = hearth()
     assert code == 2
-    assert "Traceback" not in err
+    assert "Commands" in out + err
+    assert "error" not in out + err
+
+
+@pytest.mark.parametrize(
+    "command", [("check",), ("render", "-o", "out"), ("evidence", "show", "ollama-home"), ("credentials", "list")]
+)
+def test_with_json_a_wrong_call_is_json(hearth: Hearth, command: tuple[str, ...]) -> None:
+    code, out, err = hearth(*command, "-s", "locla", "--json")
+    assert (code, err) == (2, "")
+    (problem,) = json.loads(out)["problems"]
+    assert problem["path"] == "stack locla"
+    assert problem["remedy"] == "Did you mean local?"
 
 
 def test_a_defect_is_one_line_without_values(hearth: Hearth, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("sk-planted")
 
-    monkeypatch.setattr(check_module, "load_claim_file", broken)
+    monkeypatch.setattr(check_module, "load", broken)
     code, out, err = hearth("check", "-s", "local")
     assert (code, out) == (1, "")
     assert err.startswith("hearth: unexpected RuntimeError at check.py:")
