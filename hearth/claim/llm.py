@@ -117,7 +117,7 @@ class Console(Shape):
 class InClusterDatabase(Shape):
     """PostgreSQL that Hearth runs on a volume of its own (S3-1)."""
 
-    mode: Literal["inCluster"] = "inCluster"
+    mode: Literal["inCluster"]
     """Hearth runs the database."""
     storage: Quantity = "10Gi"
     """Size of its volume."""
@@ -167,7 +167,9 @@ class Llm(Shape):
     """Whether the cluster has GPUs; without, a mock model server runs and is not offered (S3-3, S3-19)."""
     gateway: Gateway = Gateway()
     """How the gateway is run."""
-    database: Annotated[InClusterDatabase | ExternalDatabase, Field(discriminator="mode")] = InClusterDatabase()
+    database: Annotated[InClusterDatabase | ExternalDatabase, Field(discriminator="mode")] = InClusterDatabase(
+        mode="inCluster"
+    )
     """The gateway's PostgreSQL."""
     instances: tuple[Instance, ...] = ()
     """vLLM servers on the cluster's GPUs."""

@@ -14,8 +14,8 @@ def _unsupported(draft: Draft) -> Iterator[tuple[Place, str]]:
     for key, group in (("privateInstances", claim.private_instances), ("nodePools", claim.node_pools)):
         for name in group:
             yield (key, name), "is"
-    if claim.mesh.enabled:
-        yield ("mesh", "enabled"), "is"
+    for field in sorted(claim.mesh.model_fields_set - ({"enabled"} if not claim.mesh.enabled else set())):
+        yield ("mesh", field), "is"
     if claim.llm.console.enabled:
         yield ("llm", "console", "enabled"), "is"
     if claim.llm.gpu_acceleration:

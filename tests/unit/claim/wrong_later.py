@@ -61,6 +61,14 @@ LATER = (
         [put("mesh", {"enabled": True})],
         ["hearth:mesh.enabled: is not supported yet. Remove it; a later version of Hearth will accept it."],
     ),
+    *[
+        Case(
+            f"S4-158 the mesh's {field} while it is off",
+            [put("mesh", {"enabled": False, field: value})],
+            [f"hearth:mesh.{field}: is not supported yet. Remove it; a later version of Hearth will accept it."],
+        )
+        for field, value in (("node", "home"), ("members", ["other"]), ("shares", ["gemma"]))
+    ],
     Case(
         "S4-158 the console",
         [put("llm/console", {"enabled": True})],
