@@ -2,6 +2,7 @@
 # test-tools.sh [NAME...]: the real programs that tests/wire starts on loopback, each kept below HEARTH_CACHE under a hash of what
 # made it, and linked from .tools/ of this checkout, where the tests look. Default: all of them.
 #   litellm-image, litellm-published   LiteLLM of the image built here, and of the published image: a virtual environment each
+#   postgres, valkey                   its database and its cache
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"
@@ -29,11 +30,24 @@ keep_litellm() { # NAME REQUIREMENTS
   keep "$1" "$inputs" "$script" "$2"
 }
 
-[ $# != 0 ] || set -- litellm-image litellm-published
+keep_postgres() {
+  local script=$here/test-tools/postgres.sh node=$HEARTH_ROOT/.tools/litellm-image
+  [ -e "$node/.complete" ] || keep_litellm litellm-image "$HEARTH_ROOT/images/litellm/requirements.txt"
+  keep postgres "$(uname -m) $(hash_of "$script" "$here/test-tools/postgres")" "$script" "$node"
+}
+
+keep_valkey() {
+  local image=$HEARTH_ROOT/images/valkey
+  keep valkey "$(uname -m) $(hash_of "$image/prepare.sh" "$image/requirements.txt" "$HEARTH_ROOT/images/lib.sh")" "$image/prepare.sh"
+}
+
+[ $# != 0 ] || set -- litellm-image litellm-published postgres valkey
 for name in "$@"; do
   case $name in
     litellm-image) keep_litellm "$name" "$HEARTH_ROOT/images/litellm/requirements.txt" ;;
     litellm-published) keep_litellm "$name" "$here/test-tools/litellm-published/requirements.txt" ;;
+    postgres) keep_postgres ;;
+    valkey) keep_valkey ;;
     *) fail "no test tool is called $name" ;;
   esac
 done

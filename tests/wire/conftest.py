@@ -1,4 +1,8 @@
-"""Tests of the proxies run in a network namespace of their own: nothing leaves it, and every port is free."""
+"""Fixtures of real programs on loopback.
+
+Tests of the proxies run in a network namespace of their own: nothing leaves it, and every port is free. A test with
+LiteLLM runs once for each version, whose servers are started once.
+"""
 
 import os
 import shutil
@@ -7,6 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.support.database import Postgres, postgres, valkey
+from tests.support.litellm import LITELLM_PROGRAMS, LiteLLM, LiteLLMProgram, litellm
 
 ADDRESSES = (
     "10.77.0.1/32",
@@ -59,3 +66,47 @@ def haproxy_binary(network: None) -> str:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of the module's own, readable for a process that is not root."""
     return tmp_path_factory.mktemp("wire")
+
+
+@pytest.fixture(scope="session", params=LITELLM_PROGRAMS)
+def litellm_program(request: pytest.FixtureRequest) -> LiteLLMProgram:
+    """LiteLLM of the image that is built here, and of the published image."""
+    return LiteLLMProgram.of(request.param)
+
+
+@pytest.fixture(scope="session")
+def database_server() -> Iterator[Postgres]:
+    """One PostgreSQL for the whole run."""
+    with postgres() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def valkey_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """One Valkey for the whole run."""
+    with valkey(tmp_path_factory.mktemp("valkey")) as port:
+        yield port
+
+
+@pytest.fixture(scope="session")
+def migrated_database(
+    database_server: Postgres, litellm_program: LiteLLMProgram, tmp_path_factory: pytest.TempPathFactory
+) -> str:
+    """The name of a database with the tables of this version and nothing in them, to be used as a template only."""
+    name = f"migrated-{litellm_program.home.name}"
+    litellm_program.migrate(database_server.create(name), tmp_path_factory.mktemp("migration"))
+    return name
+
+
+@pytest.fixture(scope="session")
+def running_litellm(
+    database_server: Postgres,
+    migrated_database: str,
+    litellm_program: LiteLLMProgram,
+    valkey_port: int,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[LiteLLM]:
+    """Two replicas over one database and one Valkey, as `tests.support.litellm` configures them."""
+    url = database_server.create(f"gateway-{litellm_program.home.name}", template=migrated_database)
+    with litellm(litellm_program, tmp_path_factory.mktemp("litellm"), url, valkey_port) as started:
+        yield started

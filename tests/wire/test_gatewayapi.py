@@ -11,27 +11,18 @@ from hearth.gatewayapi.client import GatewayClient
 from hearth.gatewayapi.management_api import ManagementApi
 from hearth.gatewayapi.records import WantedBudget, WantedTeam
 from tests.support.gateway_contract import GatewayContract, Replica, wanted_key, wanted_team
-from tests.support.litellm import LiteLLM, missing
+from tests.support.litellm import LiteLLM
 
-pytestmark = [
-    pytest.mark.wire,
-    pytest.mark.skipif(missing() is not None, reason=str(missing())),
-]
-
-
-@pytest.fixture(scope="module")
-def litellm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiteLLM]:
-    with LiteLLM(tmp_path_factory.mktemp("litellm")) as started:
-        yield started
+pytestmark = pytest.mark.wire
 
 
 @pytest.fixture
-def replicas(litellm: LiteLLM) -> Iterator[list[Replica]]:
+def replicas(running_litellm: LiteLLM) -> Iterator[list[Replica]]:
     apis = [
-        ManagementApi("the gateway on loopback", "Start it.", litellm.master_key, base_url=url)
-        for url in litellm.replicas
+        ManagementApi("the gateway on loopback", "Start it.", running_litellm.master_key, base_url=url)
+        for url in running_litellm.replicas
     ]
-    clients = [httpx.Client(base_url=url, timeout=60) for url in litellm.replicas]
+    clients = [httpx.Client(base_url=url, timeout=60) for url in running_litellm.replicas]
     yield [Replica(GatewayClient(api), http) for api, http in zip(apis, clients, strict=True)]
     for api in apis:
         api.__exit__()

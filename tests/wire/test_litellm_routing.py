@@ -1,16 +1,12 @@
 """What real LiteLLM does with the compiled configuration: paths, order, retries, time, parameters.
 
-LiteLLM is not one of this project's packages. HEARTH_LITELLM names its program, out of any environment that has
-`litellm[proxy]` in the version of versions.env. It runs here without database and Valkey, and the model servers are
-scripted.
+LiteLLM runs here without database and Valkey, and the model servers are scripted.
 """
 
 import contextlib
 import json
-import os
 import re
 import secrets
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -25,17 +21,12 @@ from hearth.compile.litellm import compile_litellm, litellm_yaml
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.gateway import _litellm_environment
 from hearth.compile.operations import OPERATION_PATHS
-from tests.support.litellm import free_port
+from tests.support.litellm import LiteLLMProgram, is_alive
+from tests.support.processes import Processes, free_port
 from tests.unit.claim import examples
 from tests.unit.compile.test_litellm import two_deployments
 
-PROGRAM = os.environ.get("HEARTH_LITELLM", "")
-START_SECONDS = 180
-
-pytestmark = [
-    pytest.mark.wire,
-    pytest.mark.skipif(not PROGRAM, reason="HEARTH_LITELLM names no litellm program"),
-]
+pytestmark = pytest.mark.wire
 
 BODIES: dict[str, dict[str, Any]] = {
     "chat": {"messages": [{"role": "user", "content": "x"}]},
@@ -97,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
 class Gateway:
     """LiteLLM in front of the two model servers of the alias `house`, in the order of the claim."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, program: LiteLLMProgram, folder: Path) -> None:
         self.first, self.second = ModelServer(), ModelServer()
         short = [
             examples.put(f"endpoints/{name}/runtimeCapacity/{field}", 2_000)
@@ -116,24 +107,12 @@ class Gateway:
         names = SecretNames.by_reference(examples.load(examples.claim()).claim)
         compiled = {item["name"]: item["value"] for item in _litellm_environment(names) if "value" in item}
         plain = {name: value for name, value in compiled.items() if not name.startswith("REDIS_")}
-        environment = {**plain, "PATH": "/usr/bin:/bin", "HOME": str(folder), "LITELLM_MASTER_KEY": self.key}
-        self._log = (folder / "litellm.log").open("wb")
-        self._process = subprocess.Popen(
-            [PROGRAM, "--config", str(folder / "config.yaml"), "--host", "127.0.0.1", "--port", str(self.port)],
-            env=environment,
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
-        )
+        environment = {**plain, **program.environment(folder), "LITELLM_MASTER_KEY": self.key}
+        self._processes = Processes(folder)
+        self._processes.start("litellm", program.command(folder / "config.yaml", self.port), environment)
 
     def wait(self) -> None:
-        for _ in range(START_SECONDS):
-            assert self._process.poll() is None, "LiteLLM ended"
-            try:
-                httpx.get(f"http://127.0.0.1:{self.port}/health/liveliness", timeout=5).raise_for_status()
-                return
-            except httpx.HTTPError:
-                time.sleep(1)
-        raise AssertionError("LiteLLM did not start")
+        self._processes.wait(lambda: is_alive(f"http://127.0.0.1:{self.port}"))
 
     def ask(self, operation: str, model: str = "house", **parameters: Any) -> httpx.Response:
         url = f"http://127.0.0.1:{self.port}/v1{OPERATION_PATHS[operation]}"  # type: ignore[index]
@@ -141,17 +120,15 @@ class Gateway:
         return httpx.post(url, headers={"Authorization": f"Bearer {self.key}"}, json=body, timeout=60)
 
     def stop(self) -> None:
-        self._process.terminate()
-        self._process.wait(30)
-        self._log.close()
+        self._processes.stop()
         for server in (self.first, self.second):
             server.shutdown()
             server.server_close()
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    gateway = Gateway(tmp_path_factory.mktemp("litellm"))
+def started(litellm_program: LiteLLMProgram, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    gateway = Gateway(litellm_program, tmp_path_factory.mktemp("litellm"))
     try:
         gateway.wait()
         yield gateway
