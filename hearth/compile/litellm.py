@@ -30,6 +30,8 @@ GATEWAY_CONNECTIONS: Final = 145
 """Database connections of all Pods of the gateway together: what PostgreSQL is planned to have for them."""
 MOST_POD_CONNECTIONS: Final = 10
 """Most database connections of one Pod."""
+SPEND_LOG_RETENTION: Final = "90d"
+"""How long a request's own record stays, with the person that it names. Sums by day, team and person stay."""
 
 _MODEL_IDS: Final = uuid.UUID("6f1c7d2e-5f0a-5c1e-9a7b-0d5f3f1e8a44")
 _MODES: Final[tuple[tuple[Operation, str], ...]] = (
@@ -81,6 +83,13 @@ def compile_litellm(claim: Claim, *, withheld: Mapping[str, str] | None = None) 
             "request_timeout": longest_ms / 1_000,
             "budget_exceeded_status_code": 429,
             "turn_off_message_logging": True,
+            "redact_messages_in_exceptions": True,
+            # A caller neither keeps a request out of the records nor switches off what is called about it.
+            "global_disable_no_log_param": True,
+            "allow_dynamic_callback_disabling": False,
+            # For a model whose name it believes to know, LiteLLM would ask a public hub for a tokenizer, and stand still
+            # for everybody until the hub answers.
+            "disable_hf_tokenizer_download": True,
             "json_logs": True,
             **({"max_end_user_budget_id": PERSON_BUDGET} if claim.llm.person_budget else {}),
         },
@@ -133,6 +142,7 @@ def _general_settings(claim: Claim) -> dict[str, Any]:
         "fail_closed_rate_limit_enforcement": True,
         "disable_spend_logs": False,
         "store_prompts_in_spend_logs": False,
+        "maximum_spend_logs_retention_period": SPEND_LOG_RETENTION,
         "background_health_checks": False,
         "cancel_on_disconnect": True,
     }

@@ -83,6 +83,7 @@ def test_settings() -> None:
         "fail_closed_rate_limit_enforcement": True,
         "disable_spend_logs": False,
         "store_prompts_in_spend_logs": False,
+        "maximum_spend_logs_retention_period": "90d",
         "background_health_checks": False,
         "cancel_on_disconnect": True,
     }
@@ -97,6 +98,10 @@ def test_settings() -> None:
         "request_timeout": 120.0,
         "budget_exceeded_status_code": 429,
         "turn_off_message_logging": True,
+        "redact_messages_in_exceptions": True,
+        "global_disable_no_log_param": True,
+        "allow_dynamic_callback_disabling": False,
+        "disable_hf_tokenizer_download": True,
         "json_logs": True,
         "max_end_user_budget_id": "hearth-person",
     }

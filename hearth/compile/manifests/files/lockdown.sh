@@ -3,4 +3,4 @@
 set -eu
 umask 077
 cat /etc/llm-migrations-secret/pgpass >"$PGPASSFILE"
-exec psql -X --quiet --set=ON_ERROR_STOP=1 --single-transaction --file=/etc/llm-migrations/lockdown.sql
+exec psql -X --quiet --set=ON_ERROR_STOP=1 --file=/etc/llm-migrations/lockdown.sql
