@@ -87,8 +87,8 @@ def compile_litellm(claim: Claim, *, withheld: Mapping[str, str] | None = None) 
             # A caller neither keeps a request out of the records nor switches off what is called about it.
             "global_disable_no_log_param": True,
             "allow_dynamic_callback_disabling": False,
-            # For a model whose name it believes to know, LiteLLM would ask a public hub for a tokenizer, and stand still
-            # for everybody until the hub answers.
+            # For a model whose name it believes to know, LiteLLM would ask a public hub for a tokenizer, and stand
+            # still for everybody until the hub answers.
             "disable_hf_tokenizer_download": True,
             "json_logs": True,
             **({"max_end_user_budget_id": PERSON_BUDGET} if claim.llm.person_budget else {}),

@@ -41,7 +41,7 @@ class Postgres:
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
-    """Start PostgreSQL in a folder of its own, which is removed afterwards; as nobody if this is root, which it refuses."""
+    """Start PostgreSQL in a folder of its own, which is removed afterwards; as nobody where this is root."""
     user = "nobody" if os.geteuid() == 0 else None
     with tempfile.TemporaryDirectory(prefix="hearth-postgres-") as name:
         folder = Path(name)
