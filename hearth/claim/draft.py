@@ -14,18 +14,6 @@ from hearth.claim.routing import Deployment
 Group = Literal["network_zones", "trust_bundles", "endpoints", "deployments", "aliases", "tenants"]
 """A key of the claim that maps names to shapes."""
 
-KEYED = (
-    "networkZones",
-    "trustBundles",
-    "endpoints",
-    "deployments",
-    "aliases",
-    "tenants",
-    "privateInstances",
-    "nodePools",
-)
-"""The same and the keys that come later, as the claim spells them."""
-
 
 @dataclass(frozen=True)
 class Finding:

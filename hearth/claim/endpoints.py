@@ -6,9 +6,8 @@ from pydantic import Field
 
 from hearth.claim.base import CommitHash, CredentialReference, OneLine, Quantity, Shape, matching
 from hearth.claim.network import EndpointAuth, NetworkProfile
+from hearth.claim.operations import Protocol
 
-Protocol = Literal["openai_chat", "openai_embeddings", "openai_responses"]
-"""The wire protocol of an endpoint."""
 Milliseconds = Annotated[int, Field(ge=100, le=3_600_000)]
 """A time in ms, 100 ms to one hour."""
 
@@ -194,16 +193,3 @@ class Endpoint(Shape):
     """Who runs the model server; absent when somebody else does (S1-10, S1-18)."""
     runtime_capacity: RuntimeCapacity | None = None
     """What the runtime can bear; required for private endpoints."""
-
-
-__all__ = [
-    "Endpoint",
-    "HuggingFaceSource",
-    "ImageSource",
-    "ModelSource",
-    "Protocol",
-    "Runtime",
-    "RuntimeCapacity",
-    "RuntimeModel",
-    "Sidecar",
-]

@@ -16,9 +16,7 @@ from hearth.claim.base import (
     Shape,
     matching,
 )
-
-ModelMode = Literal["chat", "completion", "embedding"]
-"""What a provider's model answers (S3-16)."""
+from hearth.claim.operations import ModelMode
 
 
 class ProviderModel(Shape):

@@ -5,9 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hearth.claim.base import Identifier, OneLine, Shape
+from hearth.claim.operations import Operation
 
-Operation = Literal["chat", "completion", "embedding", "responses"]
-"""What a client may ask a deployment for."""
 Lane = Literal["query", "indexing", "standard"]
 """Kind of traffic; lanes do not share a capacity domain (S4-120)."""
 

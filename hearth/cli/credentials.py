@@ -9,7 +9,6 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from hearth.claim.claim import Claim
 from hearth.claim.problems import ClaimError, Problem, listed
 from hearth.cli.common import FileOption, JsonOption, StackOption, load
 from hearth.gatewayapi.credentials import (
@@ -27,6 +26,8 @@ from hearth.gatewayapi.credentials import (
 )
 from hearth.gatewayapi.errors import ClusterError
 from hearth.gatewayapi.kube import Cluster, KubernetesApi
+from hearth.topology.resolve import resolve
+from hearth.topology.topology import Topology
 
 app = typer.Typer(
     add_completion=False,
@@ -71,8 +72,8 @@ def set_credential(
 
     Exit codes: 0 done, 1 the cluster refused, 2 the claim or the call is wrong.
     """
-    claim = load(stack, file).claim
-    place = _named(claim, provider, endpoint)
+    topology = resolve(load(stack, file).claim)
+    place = _named(topology, provider, endpoint)
     value = _from_standard_input(place)
     kubernetes = _cluster(kubeconfig, context)
     try:
@@ -124,10 +125,10 @@ def list_credentials(
 
     Exit codes: 0 all are supplied, 1 one is missing or the cluster refused, 2 the claim or the call is wrong.
     """
-    claim = load(stack, file).claim
+    topology = resolve(load(stack, file).claim)
     kubernetes = _cluster(kubeconfig, context)
     try:
-        rows = statuses(kubernetes, claim)
+        rows = statuses(kubernetes, topology)
     except ClusterError as error:
         _fail(error)
     table: list[dict[str, Any]] = [{**asdict(place), "status": status} for place, status in rows]
@@ -160,16 +161,16 @@ def _place(provider: str | None, endpoint: str | None) -> Place:
     return provider_place(provider) if provider is not None else reference_place(endpoint or "")
 
 
-def _named(claim: Claim, provider: str | None, endpoint: str | None) -> Place:
+def _named(topology: Topology, provider: str | None, endpoint: str | None) -> Place:
     """Return the place that the call names, if the claim has one of that name.
 
     Raises:
         ClaimError: it has none; what it has is listed.
     """
     wanted = _place(provider, endpoint)
-    named = places(claim)
+    named = places(topology)
     found = next((place for place in named if (place.secret, place.name) == (wanted.secret, wanted.name)), None)
-    if found is None and wanted.name in made_here(claim):
+    if found is None and wanted.name in made_here(topology):
         raise _wrong_call("Hearth makes this credential itself", "There is nothing to supply: its endpoint is in a Pod")
     if found is None:
         there = listed(sorted(place.name for place in named if place.secret == wanted.secret))

@@ -16,6 +16,7 @@ from hearth.evidence.gate import private_endpoints
 from hearth.evidence.reasons import EXIT_CODES, Verdict
 from hearth.evidence.store import read_evidence, read_trust_store
 from hearth.evidence.verify import Subject, Verification, verify
+from hearth.topology.resolve import resolve
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show and verify evidence of endpoints. Offline.")
 
@@ -34,7 +35,7 @@ Found = Mapping[str, Verification | None]
 def _verify(loaded: LoadedClaim, endpoints: Iterable[str]) -> Found:
     claim, evidence = loaded.claim, read_evidence(loaded.base, loaded.stack)
     store = read_trust_store(loaded.base, claim.policy.trust_store) if claim.policy.trust_store else None
-    digests, now = expected(claim), datetime.datetime.now(datetime.UTC)
+    digests, now = expected(resolve(claim)), datetime.datetime.now(datetime.UTC)
     return {
         name: verify(evidence[name], Subject(claim, loaded.stack, name, digests[name]), store, now)
         if name in evidence

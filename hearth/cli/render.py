@@ -11,8 +11,8 @@ import typer
 
 from hearth.cli.common import FileOption, JsonOption, StackOption, load
 from hearth.cli.folder import write_folder
-from hearth.compile.environment import compile_environment
 from hearth.compile.rendering import rendered_files
+from hearth.environment import compile_environment
 
 app = typer.Typer(add_completion=False)
 
@@ -34,7 +34,7 @@ def render(
     """
     loaded = load(stack, file)
     environment = compile_environment(loaded, now=datetime.datetime.now(datetime.UTC))
-    result = write_folder(output, rendered_files(loaded.claim, environment.artefacts))
+    result = write_folder(output, rendered_files(environment.topology, environment.artefacts))
     if as_json:
         document = {
             "stack": loaded.stack,

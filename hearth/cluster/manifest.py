@@ -8,12 +8,14 @@ from typing import Any, Final
 import pulumi
 
 from hearth.cluster.rollout import ROLLED_OUT, Rollout
+from hearth.compile.manifests.common import Object
 from hearth.versions import versions
 
 SKIP_AWAIT: Final = {"pulumi.com/skipAwait": "true"}
 """Annotation that makes Pulumi create an object without waiting for it."""
 
 _DIGEST = re.compile(r"-[0-9a-f]{10}$")
+"""What Hearth once took for a digest at the end of any name; see `former_name`."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +61,29 @@ class Manifest(pulumi.CustomResource):
         )
 
 
-def logical_name(manifest: Mapping[str, Any], name: str | None = None) -> str:
-    """Return the name that Pulumi knows an object by: stable when a content digest in the real name changes.
+def logical_name(declared: Object) -> str:
+    """Return the name that Pulumi knows an object by: it stays when a content digest in the real name changes."""
+    return _logical_name(declared, declared.stable_name)
 
-    Args:
-        manifest: the object.
-        name: its stable name, for objects whose real name is only known at deployment.
+
+def former_name(declared: Object) -> str | None:
+    """Return the name that Pulumi knew an object by before builders handed over stable names; none if it is the same.
+
+    Ten hexadecimal digits at the end of any name were taken for a digest then, those of a tenant's or an endpoint's
+    own name too. An environment that was deployed so is updated without a replacement.
     """
-    metadata = manifest["metadata"]
-    stable = _DIGEST.sub("", name or metadata["name"])
-    namespace = metadata.get("namespace")
-    return f"{manifest['kind']}:{namespace}/{stable}" if namespace else f"{manifest['kind']}:{stable}"
+    real = declared.name if isinstance(declared.name, str) else declared.stable_name
+    former = _DIGEST.sub("", real)
+    return None if former == declared.stable_name else _logical_name(declared, former)
+
+
+def _logical_name(declared: Object, name: str) -> str:
+    return f"{declared.kind}:{declared.namespace}/{name}" if declared.namespace else f"{declared.kind}:{name}"
+
+
+def _aliases(declared: Object) -> list[pulumi.Input[str | pulumi.Alias]] | None:
+    former = former_name(declared)
+    return [pulumi.Alias(name=former)] if former else None
 
 
 def _with_annotations(manifest: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
@@ -87,32 +101,32 @@ def _comes_back(manifest: Mapping[str, Any]) -> bool:
 
 
 def deploy(
-    manifest: Mapping[str, Any],
+    declared: Object,
     *,
     parent: pulumi.Resource,
     depends_on: Sequence[pulumi.Resource] = (),
-    name: str | None = None,
     retain: bool = False,
 ) -> Manifest:
     """Declare one object.
 
     Args:
-        manifest: the object as Kubernetes spells it; values may be Pulumi outputs.
+        declared: the object; values may be Pulumi outputs.
         parent: component that it belongs to; the component carries the provider.
         depends_on: what has to exist first.
-        name: its stable name when the real one is an output.
         retain: whether the object stays in the cluster when it leaves the program, whatever its kind.
     """
-    options = OPTIONS.get(manifest["kind"], KindOptions())
+    manifest: Mapping[str, Any] = declared.manifest
+    options = OPTIONS.get(declared.kind, KindOptions())
     if options.skip_await:
         manifest = _with_annotations(manifest, SKIP_AWAIT)
     timeout = f"{options.minutes}m" if options.minutes else None
     return Manifest(
-        logical_name(manifest, name),
+        logical_name(declared),
         manifest,
         pulumi.ResourceOptions(
             parent=parent,
             depends_on=list(depends_on),
+            aliases=_aliases(declared),
             protect=options.protect or None,
             retain_on_delete=retain or options.retain or _comes_back(manifest) or None,
             custom_timeouts=pulumi.CustomTimeouts(create=timeout, update=timeout) if timeout else None,
@@ -121,7 +135,7 @@ def deploy(
 
 
 def deploy_all(
-    manifests: Iterable[Mapping[str, Any]],
+    objects: Iterable[Object],
     *,
     parent: pulumi.Resource,
     depends_on: Sequence[pulumi.Resource] = (),
@@ -132,20 +146,24 @@ def deploy_all(
     What depends on the returned resources comes after the workloads have rolled out.
 
     Args:
-        manifests: the objects.
+        objects: the objects.
         parent: component that they belong to.
         depends_on: what has to exist before all of them.
         retain_namespaces: whether the namespaces among them stay when they leave the program.
     """
-    kinds: tuple[list[Mapping[str, Any]], ...] = ([], [], [])
-    for manifest in manifests:
-        kinds[2 if manifest["kind"] in WORKLOADS else 0 if manifest["kind"] == "Namespace" else 1].append(manifest)
-    spaces = [deploy(m, parent=parent, depends_on=depends_on, retain=retain_namespaces) for m in kinds[0]]
-    first = [deploy(m, parent=parent, depends_on=[*depends_on, *spaces]) for m in kinds[1]]
-    last = [(m, deploy(m, parent=parent, depends_on=[*depends_on, *spaces, *first])) for m in kinds[2]]
+    kinds: tuple[list[Object], ...] = ([], [], [])
+    for each in objects:
+        kinds[2 if each.kind in WORKLOADS else 0 if each.kind == "Namespace" else 1].append(each)
+    spaces = [deploy(each, parent=parent, depends_on=depends_on, retain=retain_namespaces) for each in kinds[0]]
+    first = [deploy(each, parent=parent, depends_on=[*depends_on, *spaces]) for each in kinds[1]]
+    last = [(each, deploy(each, parent=parent, depends_on=[*depends_on, *spaces, *first])) for each in kinds[2]]
     rollouts = [
-        Rollout(logical_name(m), m, opts=pulumi.ResourceOptions(parent=parent, depends_on=[workload]))
-        for m, workload in last
-        if m["kind"] in ROLLED_OUT
+        Rollout(
+            logical_name(each),
+            each.manifest,
+            opts=pulumi.ResourceOptions(parent=parent, depends_on=[workload], aliases=_aliases(each)),
+        )
+        for each, workload in last
+        if each.kind in ROLLED_OUT
     ]
     return [*spaces, *first, *(workload for _, workload in last), *rollouts]

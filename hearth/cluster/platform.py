@@ -1,17 +1,16 @@
 """The platform of one environment: which groups of objects are deployed after which."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pulumi
 
-from hearth.claim.claim import Claim
 from hearth.cluster.manifest import deploy, deploy_all
 from hearth.cluster.system_secrets import SystemSecrets
 from hearth.cluster.tenants import Tenants
 from hearth.compile.artefacts import Artefacts
+from hearth.compile.manifests import groups as compiled
 from hearth.compile.manifests.credentials import SecretNames
-from hearth.compile.manifests.groups import groups
+from hearth.topology.topology import Topology
 from hearth.versions import versions
 
 
@@ -19,15 +18,10 @@ class Group(pulumi.ComponentResource):
     """Objects that are deployed as one. A component groups and orders; it builds nothing."""
 
     def __init__(
-        self,
-        name: str,
-        manifests: Sequence[Mapping[str, Any]],
-        *,
-        parent: pulumi.Resource,
-        depends_on: Sequence[pulumi.Resource] = (),
+        self, group: compiled.Group, *, parent: pulumi.Resource, depends_on: Sequence[pulumi.Resource] = ()
     ) -> None:
-        super().__init__("hearth:index:Group", name, {}, pulumi.ResourceOptions(parent=parent))
-        self.objects = deploy_all(manifests, parent=self, depends_on=depends_on)
+        super().__init__("hearth:index:Group", group.name, {}, pulumi.ResourceOptions(parent=parent))
+        self.objects = deploy_all(group.objects, parent=self, depends_on=depends_on)
         self.register_outputs({})
 
 
@@ -49,35 +43,27 @@ def _cluster_provider(parent: pulumi.Resource, stack: str) -> pulumi.ProviderRes
 class Platform(pulumi.ComponentResource):
     """Everything of one environment in the cluster."""
 
-    def __init__(self, stack: str, claim: Claim, artefacts: Artefacts) -> None:
+    def __init__(self, stack: str, topology: Topology, artefacts: Artefacts) -> None:
         super().__init__("hearth:index:Platform", stack)
-        if claim.llm.enabled:
-            self._deploy(stack, claim, artefacts)
+        if topology.enabled:
+            self._deploy(stack, topology, artefacts)
         self.register_outputs({})
 
-    def _deploy(self, stack: str, claim: Claim, artefacts: Artefacts) -> None:
+    def _deploy(self, stack: str, topology: Topology, artefacts: Artefacts) -> None:
         # What cannot be built is refused here, before anything is declared.
-        groups(claim, artefacts, SecretNames.by_reference(claim))
+        compiled.groups(topology, artefacts, SecretNames.by_reference(topology))
         cluster = _cluster_provider(self, stack)
         inside = pulumi.ComponentResource(
             "hearth:index:Cluster", "system-llm", {}, pulumi.ResourceOptions(parent=self, providers=[cluster])
         )
-        secrets = SystemSecrets(claim, parent=inside)
-        found = groups(claim, artefacts, secrets.names)
-
-        namespace = Group("namespace", found["namespace"], parent=inside)
-        trust = Group("trust", found["trust"], parent=inside, depends_on=namespace.objects)
-        made = [deploy(m, name=name, parent=secrets, depends_on=namespace.objects) for name, m in secrets.manifests]
-        ready = [*namespace.objects, *trust.objects, *made]
-        database = Group("database", found["database"], parent=inside, depends_on=ready)
-        cache = Group("cache", found["cache"], parent=inside, depends_on=ready)
-        migrations = Group("migrations", found["migrations"], parent=inside, depends_on=[*ready, *database.objects])
-        runtimes = Group("runtimes", found["runtimes"], parent=inside, depends_on=ready)
-        gateway = Group(
-            "gateway",
-            found["gateway"],
-            parent=inside,
-            depends_on=[*ready, *cache.objects, *migrations.objects, *runtimes.objects],
-        )
-        Group("mock", found["mock"], parent=inside, depends_on=ready)
-        Tenants(stack, claim, artefacts, parent=inside, gateway=gateway.objects)
+        secrets = SystemSecrets(topology, parent=inside)
+        namespace, *others = compiled.groups(topology, artefacts, secrets.names)
+        made: dict[compiled.GroupName, Sequence[pulumi.Resource]] = {}
+        made["namespace"] = Group(namespace, parent=inside).objects
+        made["secrets"] = [deploy(each, parent=secrets, depends_on=made["namespace"]) for each in secrets.objects]
+        for group in others:
+            if group.name == "tenants":
+                Tenants(stack, topology, artefacts, parent=inside, gateway=made["gateway"])
+            else:
+                needed = [resource for need in group.needs for resource in made[need]]
+                made[group.name] = Group(group, parent=inside, depends_on=needed).objects

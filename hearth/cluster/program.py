@@ -13,7 +13,7 @@ from hearth.claim.loader import PREFIX, LoadedClaim, load_claim_values
 from hearth.claim.problems import ClaimError
 from hearth.claim.resolver import system_resolver
 from hearth.cluster.platform import Platform
-from hearth.compile.environment import compile_environment
+from hearth.environment import compile_environment
 from hearth.gatewayapi.errors import GatewayError
 
 CLAIM_OUTPUT = "claim"
@@ -68,7 +68,7 @@ def run() -> None:
     loaded = load(CONFIG.get())
     try:
         environment = compile_environment(loaded, now=datetime.datetime.now(datetime.UTC))
-        Platform(pulumi.get_stack(), loaded.claim, environment.artefacts)
+        Platform(pulumi.get_stack(), environment.topology, environment.artefacts)
     except ClaimError as error:
         raise _refused(error) from None
     except GatewayError as error:

@@ -1,28 +1,25 @@
 """The Secrets of `system-llm`: values that the deployment makes, in objects that are named by their content."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import pulumi
 
-from hearth.claim.claim import Claim
 from hearth.claim.llm import ExternalDatabase
 from hearth.claim.problems import ClaimError, Problem
 from hearth.cluster.secrets import Certificate, CertificateAuthority, RandomSecret
 from hearth.compile.manifests import credentials
-from hearth.compile.manifests.common import DIGEST_LENGTH, content_digest
+from hearth.compile.manifests.common import DIGEST_LENGTH, Object, content_digest
 from hearth.compile.names import (
     CACHE,
     DATABASE,
     GATEWAY,
-    NAMESPACE,
     credential_key,
     endpoint_host,
     endpoint_service,
-    pod_endpoints,
 )
 from hearth.gatewayapi.kube import Cluster, KubernetesApi, decoded
+from hearth.topology.topology import Topology
 
 Contents = dict[str, str]
 
@@ -34,12 +31,13 @@ def supplied(kubernetes: KubernetesApi, database: ExternalDatabase) -> tuple[str
         ClaimError: the operator has not supplied them; all that are missing are named at once.
         ClusterError: the Kubernetes API cannot be used.
     """
-    there = decoded(kubernetes.secret(NAMESPACE, credentials.EXTERNAL_CREDENTIALS) or {})
+    namespace = kubernetes.cluster.namespace
+    there = decoded(kubernetes.secret(namespace, credentials.EXTERNAL_CREDENTIALS) or {})
     fields = {"ownerCredential": database.owner_credential, "gatewayCredential": database.gateway_credential}
     missing = [
         Problem(
             f"hearth:llm.database.{field}",
-            f"{reference} is not in the Secret {NAMESPACE}/{credentials.EXTERNAL_CREDENTIALS}",
+            f"{reference} is not in the Secret {namespace}/{credentials.EXTERNAL_CREDENTIALS}",
             f"Put the password there: `hearth credentials set --endpoint {reference}` reads it from standard input",
         )
         for field, reference in fields.items()
@@ -56,55 +54,61 @@ class SystemSecrets(pulumi.ComponentResource):
 
     names: credentials.SecretNames
     """Names for the manifests that refer to them."""
-    manifests: list[tuple[str, dict[str, Any]]]
-    """The objects, each with its name for Pulumi, which has no digest."""
+    objects: list[Object]
+    """The objects."""
 
-    def __init__(self, claim: Claim, *, parent: pulumi.Resource) -> None:
+    def __init__(self, topology: Topology, *, parent: pulumi.Resource) -> None:
         super().__init__("hearth:index:Secrets", "secrets", {}, pulumi.ResourceOptions(parent=parent))
-        self.manifests = []
+        self.objects = []
+        self._namespace = topology.namespace
         random = self._random
         # LiteLLM's own data is unreadable without the salt, so nobody deletes it by mistake.
         salt = self._random("salt-key", prefix="sk-", protect=True)
         master_key = random("master-key", prefix="sk-")
         cache = random("cache-password")
-        owner, gateway = self._database_passwords(claim)
+        owner, gateway = self._database_passwords(topology)
 
         secret = self._secret
-        tokens = {name: random(f"endpoint-{name}-token") for name in pod_endpoints(claim)}
+        tokens = {pod.id.name: random(f"endpoint-{pod.id.name}-token") for pod in topology.pods}
         self.names = credentials.SecretNames(
             database=secret(
                 DATABASE,
                 DATABASE,
-                credentials.database_contents,
-                owner_password=owner,
-                gateway_password=gateway,
+                lambda found: credentials.database_contents(**found),
+                {"owner_password": owner, "gateway_password": gateway},
             ),
-            cache=secret(CACHE, CACHE, credentials.cache_contents, password=cache),
+            cache=secret(CACHE, CACHE, lambda found: credentials.cache_contents(**found), {"password": cache}),
             gateway=secret(
                 GATEWAY,
                 GATEWAY,
-                partial(credentials.gateway_contents, claim),
-                master_key=master_key,
-                salt_key=salt,
-                gateway_password=gateway,
-                cache_password=cache,
+                lambda found: credentials.gateway_contents(topology, **found),
+                {
+                    "master_key": master_key,
+                    "salt_key": salt,
+                    "gateway_password": gateway,
+                    "cache_password": cache,
+                },
             ),
             migrations=secret(
                 credentials.MIGRATIONS,
                 credentials.MIGRATIONS,
-                partial(credentials.migrations_contents, claim),
-                owner_password=owner,
+                lambda found: credentials.migrations_contents(topology, **found),
+                {"owner_password": owner},
             ),
-            **(self._endpoints(tokens) if tokens else {"endpoint_credentials": None, "in_cluster_trust": None}),
+            **(
+                self._endpoints(topology, tokens)
+                if tokens
+                else {"endpoint_credentials": None, "in_cluster_trust": None}
+            ),
         )
         self.register_outputs({})
 
     def _random(self, name: str, *, prefix: str = "", protect: bool | None = None) -> pulumi.Output[str]:
         return RandomSecret(name, prefix=prefix, opts=pulumi.ResourceOptions(parent=self, protect=protect)).value
 
-    def _database_passwords(self, claim: Claim) -> tuple[pulumi.Output[str], pulumi.Output[str]]:
+    def _database_passwords(self, topology: Topology) -> tuple[pulumi.Output[str], pulumi.Output[str]]:
         """Return the passwords of the owner and of the gateway's role: made here, or supplied by the operator."""
-        database = claim.llm.database
+        database = topology.gateway.database
         if not isinstance(database, ExternalDatabase):
             return self._random("database-owner"), self._random("database-gateway")
         config = pulumi.Config("kubernetes")
@@ -116,42 +120,52 @@ class SystemSecrets(pulumi.ComponentResource):
         self,
         base: str,
         app: str,
-        contents: Callable[..., Contents],
-        **values: pulumi.Input[str],
+        contents: Callable[[Contents], Contents],
+        values: Mapping[str, pulumi.Output[str]],
     ) -> pulumi.Output[str]:
-        """Declare one Secret and return its name, which is its content's digest and no secret itself."""
-        made: pulumi.Output[Contents] = pulumi.Output.all(**values).apply(lambda given: contents(**given))
+        """Declare one Secret and return its name, which is its content's digest and no secret itself.
+
+        Args:
+            base: its name without the digest.
+            app: the program that it belongs to.
+            contents: what is in it, out of the values.
+            values: what it is made from, by any name.
+        """
+        names = list(values)
+        # By place and not by keyword: a name may be that of an endpoint, and so any word.
+        given = pulumi.Output.all(*values.values()).apply(lambda found: dict(zip(names, found, strict=True)))
+        made: pulumi.Output[Contents] = given.apply(contents)
         content: pulumi.Output[Contents] = pulumi.Output.secret(made)
         name = pulumi.Output.unsecret(content.apply(lambda found: credentials.secret_name(base, found)))
-        self.manifests.append((base, credentials.secret(name, app, content)))
+        self.objects.append(credentials.secret(self._namespace, base, name, app, content))
         return name
 
-    def _endpoints(self, tokens: Mapping[str, pulumi.Output[str]]) -> dict[str, Any]:
+    def _endpoints(self, topology: Topology, tokens: Mapping[str, pulumi.Output[str]]) -> dict[str, Any]:
         """Declare what the endpoints in Pods need: a CA, certificates, runtime keys, and the guard's tokens."""
         here = pulumi.ResourceOptions(parent=self)
         authority = CertificateAuthority("in-cluster-ca", "Hearth in-cluster CA", opts=here)
         trust = authority.certificate.apply(
             lambda pem: f"{credentials.IN_CLUSTER_TRUST}-{content_digest({'in-cluster.pem': pem})[:DIGEST_LENGTH]}"
         )
-        self.manifests.append(
-            (credentials.IN_CLUSTER_TRUST, credentials.in_cluster_trust(trust, authority.certificate))
-        )
+        self.objects.append(credentials.in_cluster_trust(self._namespace, trust, authority.certificate))
         named = {}
         for endpoint_id, token in tokens.items():
             leaf = Certificate(f"endpoint-{endpoint_id}-certificate", endpoint_host(endpoint_id), authority, opts=here)
             named[endpoint_id] = self._secret(
                 credentials.endpoint_secret(endpoint_id),
                 endpoint_service(endpoint_id),
-                credentials.endpoint_contents,
-                token=token,
-                runtime_key=self._random(f"endpoint-{endpoint_id}-runtime-key"),
-                certificate=leaf.certificate,
-                private_key=leaf.private_key,
+                lambda found: credentials.endpoint_contents(**found),
+                {
+                    "token": token,
+                    "runtime_key": self._random(f"endpoint-{endpoint_id}-runtime-key"),
+                    "certificate": leaf.certificate,
+                    "private_key": leaf.private_key,
+                },
             )
         presented = self._secret(
             credentials.ENDPOINT_CREDENTIALS,
             GATEWAY,
-            lambda **given: credentials.endpoint_credentials_contents(given),
-            **tokens,
+            lambda found: credentials.endpoint_credentials_contents(topology, found),
+            tokens,
         )
         return {"endpoint_credentials": presented, "in_cluster_trust": trust, "endpoints": named}

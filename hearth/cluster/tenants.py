@@ -7,17 +7,18 @@ from collections.abc import Sequence
 
 import pulumi
 
-from hearth.claim.claim import Claim
 from hearth.cluster.manifest import deploy_all
 from hearth.cluster.secrets import RandomSecret
 from hearth.compile.artefacts import Artefacts
 from hearth.compile.litellm import PERSON_BUDGET
-from hearth.compile.manifests.groups import tenant
+from hearth.compile.manifests.groups import tenant_group
 from hearth.compile.manifests.tenants import credentials_secret_manifest
 from hearth.gatewayapi.app_key import AppKey
 from hearth.gatewayapi.credentials_secret import CredentialsSecret
 from hearth.gatewayapi.person_budget import PersonBudget
 from hearth.gatewayapi.team import Team
+from hearth.topology import topology as resolved
+from hearth.topology.topology import Topology
 
 
 class PersonLimit(pulumi.ComponentResource):
@@ -26,9 +27,9 @@ class PersonLimit(pulumi.ComponentResource):
     budget_id: pulumi.Output[str] | None
     """Its id, which every key names; none where the claim has no budget."""
 
-    def __init__(self, claim: Claim, *, parent: pulumi.Resource, gateway: Sequence[pulumi.Resource]) -> None:
+    def __init__(self, topology: Topology, *, parent: pulumi.Resource, gateway: Sequence[pulumi.Resource]) -> None:
         super().__init__("hearth:index:PersonLimit", "person-limit", {}, pulumi.ResourceOptions(parent=parent))
-        budget = claim.llm.person_budget
+        budget = topology.gateway.person_budget
         self.budget_id = None
         if budget is not None:
             self.budget_id = PersonBudget(
@@ -43,14 +44,13 @@ class PersonLimit(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-def offered_models(claim: Claim, artefacts: Artefacts, name: str) -> list[str]:
+def offered_models(artefacts: Artefacts, tenant: resolved.Tenant) -> list[str]:
     """Return the public names that a tenant's keys may use: those it declares, of those that are offered now.
 
     A name whose route is withheld stays away from the keys too, and comes back with the route.
     """
     offered = {str(model["model_name"]) for model in artefacts.litellm["model_list"]}
-    declared = claim.tenants[name].models
-    return sorted(offered if declared is None else offered & set(declared))
+    return sorted(offered if tenant.models is None else offered & set(tenant.models))
 
 
 class Tenant(pulumi.ComponentResource):
@@ -59,24 +59,24 @@ class Tenant(pulumi.ComponentResource):
     def __init__(
         self,
         stack: str,
-        claim: Claim,
+        topology: Topology,
         artefacts: Artefacts,
-        name: str,
+        tenant: resolved.Tenant,
         *,
         parent: pulumi.Resource,
         gateway: Sequence[pulumi.Resource],
         person_budget: pulumi.Output[str] | None,
     ) -> None:
-        super().__init__("hearth:index:Tenant", name, {}, pulumi.ResourceOptions(parent=parent))
-        declared = claim.tenants[name]
+        super().__init__("hearth:index:Tenant", tenant.name, {}, pulumi.ResourceOptions(parent=parent))
         # A namespace that the claim names may have been there before, with what others put into it: it stays.
-        objects = deploy_all(tenant(claim, name), parent=self, retain_namespaces=declared.namespace is not None)
-        models = offered_models(claim, artefacts, name)
-        limits = declared.limits
+        group = tenant_group(topology, tenant)
+        objects = deploy_all(group, parent=self, retain_namespaces=tenant.names_its_namespace)
+        models = offered_models(artefacts, tenant)
+        limits = tenant.limits
         team = Team(
-            name,
+            tenant.name,
             stack=stack,
-            tenant=name,
+            tenant=tenant.name,
             models=models,
             max_budget=float(limits.max_spend) if limits.max_spend else None,
             budget_duration=limits.period,
@@ -84,45 +84,45 @@ class Tenant(pulumi.ComponentResource):
             tpm_limit=limits.tokens_per_minute,
             opts=pulumi.ResourceOptions(parent=self, depends_on=list(gateway)),
         )
-        for app in sorted(key for key, value in declared.apps.items() if value.llm):
-            self._application(stack, claim, name, app, team, models, objects, person_budget)
+        for app in tenant.apps:
+            self._application(stack, topology, tenant, app, team, models, objects, person_budget)
         self.register_outputs({})
 
     def _application(
         self,
         stack: str,
-        claim: Claim,
-        name: str,
-        app: str,
+        topology: Topology,
+        tenant: resolved.Tenant,
+        app: resolved.App,
         team: Team,
         models: Sequence[str],
         objects: Sequence[pulumi.Resource],
         person_budget: pulumi.Output[str] | None,
     ) -> None:
-        declared = claim.tenants[name].apps[app]
+        name = f"{tenant.name}--{app.name}"
         made = RandomSecret(
-            f"{name}--{app}",
+            name,
             prefix="sk-",
-            generation=declared.key_generation,
+            generation=app.key_generation,
             opts=pulumi.ResourceOptions(parent=self),
         )
         key = AppKey(
-            f"{name}--{app}",
+            name,
             stack=stack,
-            tenant=name,
-            app=app,
+            tenant=tenant.name,
+            app=app.name,
             team_id=team.team_id,
             value=made.value,
             models=models,
-            generation=declared.key_generation,
-            grace_seconds=declared.key_grace_seconds,
-            parallel_requests=claim.tenants[name].limits.parallel_requests,
+            generation=app.key_generation,
+            grace_seconds=app.key_grace_seconds,
+            parallel_requests=tenant.limits.parallel_requests,
             person_budget=person_budget,
             opts=pulumi.ResourceOptions(parent=self),
         )
         CredentialsSecret(
-            f"{name}--{app}",
-            credentials_secret_manifest(claim, name, app, made.value),
+            name,
+            credentials_secret_manifest(topology, tenant, app.name, made.value),
             pulumi.ResourceOptions(parent=self, depends_on=[key, *objects]),
         )
 
@@ -133,14 +133,14 @@ class Tenants(pulumi.ComponentResource):
     def __init__(
         self,
         stack: str,
-        claim: Claim,
+        topology: Topology,
         artefacts: Artefacts,
         *,
         parent: pulumi.Resource,
         gateway: Sequence[pulumi.Resource],
     ) -> None:
         super().__init__("hearth:index:Tenants", "tenants", {}, pulumi.ResourceOptions(parent=parent))
-        persons = PersonLimit(claim, parent=self, gateway=gateway)
-        for name in sorted(claim.tenants):
-            Tenant(stack, claim, artefacts, name, parent=self, gateway=gateway, person_budget=persons.budget_id)
+        persons = PersonLimit(topology, parent=self, gateway=gateway)
+        for tenant in topology.tenants:
+            Tenant(stack, topology, artefacts, tenant, parent=self, gateway=gateway, person_budget=persons.budget_id)
         self.register_outputs({})

@@ -1,29 +1,25 @@
-"""Everything that is compiled from one claim."""
+"""Everything that is compiled from one topology."""
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hearth.claim.claim import Claim
 from hearth.compile.catalogue import CatalogueRow, catalogue
 from hearth.compile.digests import expected_evidence
 from hearth.compile.files import ConfigFiles
 from hearth.compile.front import compile_front
 from hearth.compile.guard import compile_guard
-from hearth.compile.litellm import compile_litellm, litellm_yaml
-from hearth.compile.policies import system_policies
+from hearth.compile.litellm import compile_litellm, connection_pool_limit, litellm_yaml
 from hearth.compile.sidecar import POD_LAYOUT, SidecarConfig, compile_sidecar, host_layout
 from hearth.compile.snapshot import snapshot, snapshot_digest
-from hearth.evidence.verify import Expected
-
-Manifest = dict[str, Any]
-"""A Kubernetes object as its API spells it."""
+from hearth.topology.expected import Expected
+from hearth.topology.topology import Topology
 
 
 @dataclass(frozen=True)
 class Artefacts:
-    """What one claim compiles to. Two equal claims give equal artefacts, byte for byte."""
+    """What one topology compiles to. Equal topologies give equal artefacts, byte for byte."""
 
     litellm: Mapping[str, Any]
     """Content of LiteLLM's config.yaml (S3-6); empty without a gateway."""
@@ -35,8 +31,6 @@ class Artefacts:
     """Files of the front; none without a gateway."""
     sidecars: Mapping[str, SidecarConfig]
     """Compiled sidecar by endpoint id, for Pods and hosts alike, whether or not there is a gateway."""
-    policies: tuple[Manifest, ...]
-    """NetworkPolicies of `system-llm`; none without a gateway."""
     catalogue: tuple[CatalogueRow, ...]
     """Every public name and what the claim says about it (S3-77 … S3-82)."""
     snapshot: Mapping[str, Any]
@@ -45,40 +39,48 @@ class Artefacts:
     """Digest of the snapshot's canonical form."""
     bundles: Mapping[str, str]
     """PEM text of the trust bundles by bundle id."""
+    connection_pool: int
+    """Database connections of one Pod of the gateway."""
     withheld: Mapping[str, str]
     """Endpoints whose route is withheld, with the reason (C-18)."""
 
 
-def compile_sidecars(claim: Claim) -> dict[str, SidecarConfig]:
+def compile_sidecars(topology: Topology) -> dict[str, SidecarConfig]:
     """Return the compiled sidecar of every endpoint whose runtime Hearth runs behind one, by endpoint id.
 
     A sidecar that somebody else runs is configured by them.
     """
     return {
-        name: compile_sidecar(
-            claim, name, POD_LAYOUT if endpoint.runtime.placement == "pod" else host_layout(claim, name)
+        upstream.id.name: compile_sidecar(
+            upstream,
+            POD_LAYOUT if upstream.in_a_pod else host_layout(upstream),
+            gateway_replicas=topology.gateway.replicas,
         )
-        for name, endpoint in sorted(claim.endpoints.items())
-        if endpoint.sidecar is not None and endpoint.runtime is not None
+        for upstream in topology.endpoints
+        if upstream.sidecar is not None and upstream.runtime is not None
     }
 
 
-def expected(claim: Claim) -> dict[str, Expected]:
+def expected(topology: Topology) -> dict[str, Expected]:
     """Return what the evidence of every endpoint has to name now, by endpoint id (S4-99, S4-100)."""
-    return expected_evidence(claim, {name: sidecar.config_sha256 for name, sidecar in compile_sidecars(claim).items()})
+    return expected_evidence(topology, _digests(compile_sidecars(topology)))
 
 
-def compile_claim(
-    claim: Claim,
+def _digests(sidecars: Mapping[str, SidecarConfig]) -> dict[str, str]:
+    return {name: sidecar.config_sha256 for name, sidecar in sidecars.items()}
+
+
+def compile_topology(
+    topology: Topology,
     *,
     bundles: Mapping[str, str],
     withheld: Mapping[str, str] | None = None,
     approved_key_ids: tuple[str, ...] = (),
 ) -> Artefacts:
-    """Compile a claim. Without `hearth:llm.enabled` there is no gateway, and nothing of one (S3-2).
+    """Compile a topology. Without `hearth:llm.enabled` there is no gateway, and nothing of one (S3-2).
 
     Args:
-        claim: a claim that passed the rules.
+        topology: the topology of a claim that passed the rules.
         bundles: PEM text of its trust bundles by bundle id, as the loader read them.
         withheld: reasons by endpoint id for endpoints whose evidence does not permit a route (C-18).
         approved_key_ids: ids of the runner keys that are believed (S4-102).
@@ -87,20 +89,20 @@ def compile_claim(
         ReferenceInClaimError: a text of the claim would be read by LiteLLM as the name of a variable.
     """
     left_out = withheld or {}
-    enabled = claim.llm.enabled
-    litellm = compile_litellm(claim, withheld=left_out) if enabled else {}
+    enabled = topology.enabled
+    litellm = compile_litellm(topology, withheld=left_out) if enabled else {}
     text = litellm_yaml(litellm) if enabled else ""
-    guard = compile_guard(claim) if enabled else ConfigFiles({})
-    front = compile_front(claim) if enabled else ConfigFiles({})
+    guard = compile_guard(topology) if enabled else ConfigFiles({})
+    front = compile_front(topology) if enabled else ConfigFiles({})
     configurations = {
         "litellm": hashlib.sha256(text.encode()).hexdigest(),
         "guard": guard.digest,
         "front": front.digest,
     }
-    sidecars = compile_sidecars(claim)
+    sidecars = compile_sidecars(topology)
     document = snapshot(
-        claim,
-        expected=expected_evidence(claim, {name: sidecar.config_sha256 for name, sidecar in sidecars.items()}),
+        topology,
+        expected=expected_evidence(topology, _digests(sidecars)),
         configurations=configurations if enabled else {},
         approved_key_ids=approved_key_ids,
         withheld=left_out,
@@ -111,10 +113,10 @@ def compile_claim(
         guard=guard,
         front=front,
         sidecars=sidecars,
-        policies=tuple(system_policies(claim)) if enabled else (),
-        catalogue=catalogue(claim, left_out),
+        catalogue=catalogue(topology, left_out),
         snapshot=document,
         snapshot_sha256=snapshot_digest(document),
         bundles=dict(bundles),
+        connection_pool=connection_pool_limit(topology.gateway.replicas),
         withheld=dict(left_out),
     )

@@ -1,17 +1,13 @@
 """The catalogue: every public name, what answers it, and what the claim says about it (S3-77 … S3-82, S0-9)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from pydantic.alias_generators import to_camel
 
-from hearth.claim.claim import Claim
-from hearth.claim.llm import Instance, ModelMode, Provider, ProviderModel
-from hearth.claim.routing import Alias, Operation
-from hearth.compile.names import public_instance_name
-from hearth.compile.operations import OPERATION_PATHS
-from hearth.compile.upstreams import offered_providers
+from hearth.claim.operations import Operation, in_order
+from hearth.topology.topology import Obstacle, Route, Topology
 
 Status = Literal["Served", "Not offered"]
 """What the claim says of a name. `Served` is a declaration; whether it works is measured elsewhere (S3-77, S3-82)."""
@@ -22,6 +18,15 @@ NO_GPU: Final = "hearth:llm.gpuAcceleration is false"
 """Reason of an instance without GPUs (S3-78)."""
 FOREIGN_TOKEN: Final = "its provider names the token property of another one"  # noqa: S105
 """Reason of the models of a provider that must not be offered (S3-28, S3-79)."""
+
+NOT_SUPPORTED: Final = "vLLM instances are not supported yet"
+"""Reason of an instance with GPUs."""
+OBSTACLES: Final[Mapping[Obstacle, str]] = {
+    "foreign_token": FOREIGN_TOKEN,
+    "no_gpu": NO_GPU,
+    "not_supported": NOT_SUPPORTED,
+}
+"""Reason of every obstacle that a route may have."""
 
 _HIDDEN: Final = "share/"
 
@@ -39,7 +44,7 @@ class CatalogueRow:
     reason: str | None
     """Why it is not offered, or which deployments are left out and why."""
     operations: tuple[Operation, ...]
-    """What it may be asked for, whichever of its deployments answers; in the order of OPERATION_PATHS."""
+    """What it may be asked for, whichever of its deployments answers; in the order of OPERATIONS."""
     deployments: tuple[str, ...]
     """Deployments that may answer, withheld ones included; empty for providers and instances."""
     endpoints: tuple[str, ...]
@@ -58,19 +63,17 @@ class CatalogueRow:
         return {to_camel(name): value for name, value in asdict(self).items()}
 
 
-def catalogue(claim: Claim, withheld: Mapping[str, str] | None = None) -> tuple[CatalogueRow, ...]:
+def catalogue(topology: Topology, withheld: Mapping[str, str] | None = None) -> tuple[CatalogueRow, ...]:
     """Return the catalogue, sorted by name, without what is shared with other sites alone.
 
     Args:
-        claim: a claim that passed the rules.
+        topology: the topology.
         withheld: reasons by endpoint id; without an endpoint's evidence its deployments do not answer (C-18).
     """
     rows = (
-        *(_alias(claim, name, alias, withheld or {}) for name, alias in claim.aliases.items()),
-        *_providers(claim),
-        *(_instance(claim, instance) for instance in claim.llm.instances),
+        _row(route, topology.enabled, withheld or {}) for route in topology.routes if not route.name.startswith(_HIDDEN)
     )
-    return tuple(sorted((row for row in rows if not row.name.startswith(_HIDDEN)), key=lambda row: row.name))
+    return tuple(sorted(rows, key=lambda row: row.name))
 
 
 def offered_names(rows: tuple[CatalogueRow, ...]) -> tuple[str, ...]:
@@ -78,79 +81,24 @@ def offered_names(rows: tuple[CatalogueRow, ...]) -> tuple[str, ...]:
     return tuple(row.name for row in rows if row.status == "Served")
 
 
-def mode_operations(mode: ModelMode) -> tuple[Operation, ...]:
-    """Return what a provider's model may be asked for: providers answer responses for their chat models too."""
-    return ("chat", "responses") if mode == "chat" else (mode,)
-
-
-def _alias(claim: Claim, name: str, alias: Alias, withheld: Mapping[str, str]) -> CatalogueRow:
-    deployments = [(deployment_id, claim.deployments[deployment_id]) for deployment_id in alias.deployments]
+def _row(route: Route, enabled: bool, withheld: Mapping[str, str]) -> CatalogueRow:
     left_out = [
-        f"{deployment_id}: endpoint {deployment.endpoint} is withheld, {withheld[deployment.endpoint]}"
-        for deployment_id, deployment in deployments
-        if deployment.endpoint in withheld
+        f"{target.source}: endpoint {target.upstream} is withheld, {withheld[target.upstream]}"
+        for target in route.targets
+        if target.reached_by is not None and target.reached_by.kind == "endpoint" and target.upstream in withheld
     ]
-    served = claim.llm.enabled and len(left_out) < len(deployments)
+    obstacle = OBSTACLES[route.obstacle] if route.obstacle else None
+    served = enabled and obstacle is None and len(left_out) < len(route.targets)
     return CatalogueRow(
-        name=name,
-        kind="alias",
+        name=route.name,
+        kind=route.kind,
         status="Served" if served else "Not offered",
-        reason=NOT_ENABLED if not claim.llm.enabled else "; ".join(left_out) or None,
-        operations=tuple(
-            operation
-            for operation in OPERATION_PATHS
-            if all(operation in deployment.operations for _, deployment in deployments)
-        ),
-        deployments=alias.deployments,
-        endpoints=tuple(deployment.endpoint for _, deployment in deployments),
-        postures=tuple(claim.endpoints[deployment.endpoint].network_profile.mode for _, deployment in deployments),
-        context_tokens=min(deployment.context_tokens for _, deployment in deployments),
-        input_micros_per_million_tokens=max(
-            deployment.pricing.input_micros_per_million_tokens for _, deployment in deployments
-        ),
-        output_micros_per_million_tokens=max(
-            deployment.pricing.output_micros_per_million_tokens for _, deployment in deployments
-        ),
-    )
-
-
-def _providers(claim: Claim) -> Iterator[CatalogueRow]:
-    offered = {provider.name for provider in offered_providers(claim)}
-    for provider in claim.llm.providers:
-        reason = NOT_ENABLED if not claim.llm.enabled else None if provider.name in offered else FOREIGN_TOKEN
-        for model in provider.models:
-            yield _provider_model(provider, model, reason)
-
-
-def _provider_model(provider: Provider, model: ProviderModel, reason: str | None) -> CatalogueRow:
-    return CatalogueRow(
-        name=f"{provider.name}/{model.name}",
-        kind="provider",
-        status="Not offered" if reason else "Served",
-        reason=reason,
-        operations=mode_operations(model.mode),
-        deployments=(),
-        endpoints=(provider.name,),
-        postures=("public_tls",),
-        context_tokens=model.max_tokens,
-        input_micros_per_million_tokens=model.input_micros_per_million_tokens,
-        output_micros_per_million_tokens=model.output_micros_per_million_tokens,
-    )
-
-
-def _instance(claim: Claim, instance: Instance) -> CatalogueRow:
-    reason = NOT_ENABLED if not claim.llm.enabled else None if claim.llm.gpu_acceleration else NO_GPU
-    return CatalogueRow(
-        name=public_instance_name(instance.model_id),
-        kind="instance",
-        status="Not offered" if reason else "Served",
-        reason=reason,
-        operations=("chat", "completion"),
-        deployments=(),
-        endpoints=(instance.name,),
-        # Its address is plain HTTP inside the namespace (S3-14).
-        postures=("private_plaintext",),
-        context_tokens=instance.max_model_len,
-        input_micros_per_million_tokens=0,
-        output_micros_per_million_tokens=0,
+        reason=obstacle or "; ".join(left_out) or None if enabled else NOT_ENABLED,
+        operations=in_order(frozenset.intersection(*(frozenset(target.operations) for target in route.targets))),
+        deployments=tuple(target.source for target in route.targets if target.deployment is not None),
+        endpoints=tuple(target.upstream for target in route.targets),
+        postures=tuple(target.mode for target in route.targets),
+        context_tokens=min(target.context_tokens for target in route.targets),
+        input_micros_per_million_tokens=max(target.input_micros_per_million_tokens for target in route.targets),
+        output_micros_per_million_tokens=max(target.output_micros_per_million_tokens for target in route.targets),
     )

@@ -8,14 +8,13 @@ something that it does not say.
 from collections.abc import Mapping
 from ipaddress import ip_network
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from hearth.claim.claim import Claim
-from hearth.claim.endpoints import Endpoint, RuntimeCapacity
-from hearth.claim.network import NoAuth
+from hearth.canonical import digest
+from hearth.claim.endpoints import RuntimeCapacity
 from hearth.compile.names import IN_CLUSTER
-from hearth.evidence.canonical import digest
-from hearth.evidence.verify import Expected
+from hearth.topology.expected import Expected
+from hearth.topology.topology import Topology
+from hearth.topology.upstreams import Upstream
 
 ENDPOINT_VERSION: Final = "hearth.endpoint/v1"
 """Version of the endpoint document."""
@@ -28,50 +27,46 @@ CAPACITY_VERSION: Final = "hearth.capacity/v1"
 DEPLOYMENT_VERSION: Final = "hearth.deployment/v1"
 """Version of the deployment document."""
 
-_DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 
-
-def endpoint_document(endpoint: Endpoint) -> dict[str, Any]:
+def endpoint_document(upstream: Upstream) -> dict[str, Any]:
     """Return what an endpoint's digest covers: its normalised address, its protocol and how it is identified to.
 
     Of headers it holds the names in lower case, never a value.
     """
-    url = urlsplit(endpoint.base_url)
-    auth = endpoint.endpoint_auth
-    header = {"none": None, "bearer": "authorization"}.get(auth.mode, getattr(auth, "header", None))
+    address, credential = upstream.address, upstream.credential
     return {
         "version": ENDPOINT_VERSION,
-        "scheme": url.scheme,
-        "host": (url.hostname or "").rstrip("."),
-        "port": url.port or _DEFAULT_PORTS[url.scheme],
-        "pathPrefix": url.path.rstrip("/"),
-        "protocol": endpoint.protocol,
-        "authMode": auth.mode,
-        "authHeader": header,
-        "headerNames": sorted(name.lower() for name in endpoint.headers),
+        "scheme": address.scheme,
+        "host": address.host.rstrip("."),
+        "port": address.port,
+        "pathPrefix": address.path,
+        "protocol": upstream.protocol,
+        "authMode": upstream.auth.mode if upstream.auth else None,
+        "authHeader": credential.header if credential else None,
+        "headerNames": sorted(name.lower() for name in upstream.headers),
     }
 
 
-def endpoint_digest(endpoint: Endpoint) -> str:
+def endpoint_digest(upstream: Upstream) -> str:
     """Return the digest of an endpoint's address, protocol and way of identifying (S4-100)."""
-    return digest(endpoint_document(endpoint))
+    return digest(endpoint_document(upstream))
 
 
 def _networks(cidrs: tuple[str, ...]) -> list[str]:
     return sorted(str(ip_network(cidr)) for cidr in cidrs)
 
 
-def zone_document(claim: Claim, zone_id: str) -> dict[str, Any]:
+def zone_document(topology: Topology, zone_id: str) -> dict[str, Any]:
     """Return what a zone permits, in an order of its own: the revision of the zone is the digest of this."""
     if zone_id == IN_CLUSTER:
-        cidrs = claim.policy.cluster_cidrs
+        cidrs = topology.policy.cluster_cidrs
         return {
             "version": ZONE_VERSION,
             "id": IN_CLUSTER,
             "services": _networks(cidrs.services) if cidrs else [],
             "pods": _networks(cidrs.pods) if cidrs else [],
         }
-    zone = claim.network_zones[zone_id]
+    zone = topology.zones[zone_id]
     return {
         "version": ZONE_VERSION,
         "id": zone_id,
@@ -84,21 +79,20 @@ def zone_document(claim: Claim, zone_id: str) -> dict[str, Any]:
     }
 
 
-def profile_document(claim: Claim, endpoint_id: str) -> dict[str, Any]:
+def profile_document(topology: Topology, upstream: Upstream) -> dict[str, Any]:
     """Return what a network profile's digest covers: mode, zone revision, trust bundle, termination, pool policy.
 
     The bundle `in-cluster` has no version and no digest: Hearth makes it at deployment, and whoever is reached with
     it is bound by the certificate that the evidence names.
     """
-    profile = claim.endpoints[endpoint_id].network_profile
-    bundle_id = profile.tls.trust_bundle if profile.tls else None
-    bundle = claim.trust_bundles[bundle_id] if bundle_id and bundle_id != IN_CLUSTER else None
+    profile, bundle_id = upstream.profile, upstream.trust_bundle
+    bundle = topology.trust_bundles[bundle_id] if bundle_id and bundle_id != IN_CLUSTER else None
     zone_id = profile.network_zone_id
     return {
         "version": PROFILE_VERSION,
         "mode": profile.mode,
         "termination": profile.termination,
-        "zone": {"id": zone_id, "sha256": digest(zone_document(claim, zone_id))} if zone_id else None,
+        "zone": {"id": zone_id, "sha256": digest(zone_document(topology, zone_id))} if zone_id else None,
         "trustBundle": {
             "id": bundle_id,
             "version": bundle.version if bundle else None,
@@ -112,9 +106,9 @@ def profile_document(claim: Claim, endpoint_id: str) -> dict[str, Any]:
     }
 
 
-def profile_digest(claim: Claim, endpoint_id: str) -> str:
+def profile_digest(topology: Topology, upstream: Upstream) -> str:
     """Return the digest of an endpoint's network profile (S4-100)."""
-    return digest(profile_document(claim, endpoint_id))
+    return digest(profile_document(topology, upstream))
 
 
 def capacity_document(capacity: RuntimeCapacity | None) -> dict[str, Any]:
@@ -139,64 +133,63 @@ def capacity_digest(capacity: RuntimeCapacity | None) -> str:
     return digest(capacity_document(capacity))
 
 
-def deployment_document(claim: Claim, deployment_id: str, sidecar_config_sha256: str | None) -> dict[str, Any]:
+def deployment_document(topology: Topology, deployment_id: str, sidecar_config_sha256: str | None) -> dict[str, Any]:
     """Return what a deployment revision covers: all of S4-17, and what decides how the model answers.
 
     Prices, aliases, lanes and concurrency are not in it: they change nothing that was measured.
     """
-    deployment = claim.deployments[deployment_id]
-    endpoint = claim.endpoints[deployment.endpoint]
-    auth = endpoint.endpoint_auth
+    deployment = topology.deployments[deployment_id]
+    upstream = topology.endpoint(deployment.endpoint)
+    runtime = upstream.runtime
     return {
         "version": DEPLOYMENT_VERSION,
-        "endpointSha256": endpoint_digest(endpoint),
-        "profileSha256": profile_digest(claim, deployment.endpoint),
-        "capacitySha256": capacity_digest(endpoint.runtime_capacity),
-        "credentialRef": None if isinstance(auth, NoAuth) else auth.credential_ref,
+        "endpointSha256": endpoint_digest(upstream),
+        "profileSha256": profile_digest(topology, upstream),
+        "capacitySha256": capacity_digest(upstream.capacity),
+        "credentialRef": upstream.credential.name if upstream.credential else None,
         "model": deployment.model,
         "embeddingSpace": deployment.embedding_space,
         "runtime": {
-            "engine": endpoint.runtime.engine,
-            "chatTemplate": endpoint.runtime.chat_template,
-            "modelDigests": sorted(model.digest for model in endpoint.runtime.models),
+            "engine": runtime.engine,
+            "chatTemplate": runtime.chat_template,
+            "modelDigests": sorted(model.digest for model in runtime.models),
         }
-        if endpoint.runtime
+        if runtime
         else None,
-        "sidecar": {"profileVersion": endpoint.sidecar.profile_version, "configSha256": sidecar_config_sha256}
-        if endpoint.sidecar
+        "sidecar": {"profileVersion": upstream.sidecar.profile_version, "configSha256": sidecar_config_sha256}
+        if upstream.sidecar
         else None,
     }
 
 
-def deployment_revision(claim: Claim, deployment_id: str, sidecar_config_sha256: str | None) -> str:
+def deployment_revision(topology: Topology, deployment_id: str, sidecar_config_sha256: str | None) -> str:
     """Return the revision of a deployment: with another one, new evidence is needed (S4-17).
 
     Args:
-        claim: the claim.
+        topology: the topology.
         deployment_id: one of its deployments.
         sidecar_config_sha256: digest of the endpoint's compiled sidecar; none without a sidecar.
     """
-    return digest(deployment_document(claim, deployment_id, sidecar_config_sha256))
+    return digest(deployment_document(topology, deployment_id, sidecar_config_sha256))
 
 
-def expected_evidence(claim: Claim, sidecars: Mapping[str, str]) -> dict[str, Expected]:
-    """Return the digests that evidence has to name, by endpoint id, for every endpoint of the claim.
+def expected_evidence(topology: Topology, sidecars: Mapping[str, str]) -> dict[str, Expected]:
+    """Return the digests that evidence has to name, by endpoint id, for every endpoint.
 
     Args:
-        claim: the claim.
+        topology: the topology.
         sidecars: digest of the compiled sidecar configuration by endpoint id.
     """
     return {
-        name: Expected(
-            endpoint_sha256=endpoint_digest(endpoint),
-            profile_sha256=profile_digest(claim, name),
-            capacity_sha256=capacity_digest(endpoint.runtime_capacity),
+        upstream.id.name: Expected(
+            endpoint_sha256=endpoint_digest(upstream),
+            profile_sha256=profile_digest(topology, upstream),
+            capacity_sha256=capacity_digest(upstream.capacity),
             revisions={
-                deployment_id: deployment_revision(claim, deployment_id, sidecars.get(name))
-                for deployment_id, deployment in sorted(claim.deployments.items())
-                if deployment.endpoint == name
+                deployment_id: deployment_revision(topology, deployment_id, sidecars.get(upstream.id.name))
+                for deployment_id in topology.deployments_on(upstream)
             },
-            sidecar_config_sha256=sidecars.get(name),
+            sidecar_config_sha256=sidecars.get(upstream.id.name),
         )
-        for name, endpoint in sorted(claim.endpoints.items())
+        for upstream in topology.endpoints
     }

@@ -6,13 +6,12 @@ at all, so that what a tenant may ask for is decided here, before LiteLLM is con
 
 from typing import Final
 
-from hearth.claim.claim import Claim
+from hearth.claim.operations import OPERATIONS
 from hearth.compile import proxy_refusals as refusals
 from hearth.compile.files import ConfigFiles
 from hearth.compile.names import FRONT_PROBE_PORT, GATEWAY_PORT, LITELLM_PORT
-from hearth.compile.operations import OPERATION_PATHS
 from hearth.compile.proxy_text import MEASURES, render
-from hearth.compile.upstreams import upstreams
+from hearth.topology.topology import Topology
 
 FRONT_CONNECTIONS: Final = 1_024
 """Client requests at once in one Pod; further connections wait in the kernel's queue."""
@@ -47,18 +46,18 @@ DROPPED_RESPONSE_HEADERS: Final = (
 """Response headers that would tell a tenant about upstreams, keys and other tenants' models (S4-145)."""
 
 
-def longest_answer_ms(claim: Claim) -> int:
+def longest_answer_ms(topology: Topology) -> int:
     """Return the longest time that LiteLLM may take: every deployment of an alias tried in turn, in ms."""
-    by_name = {upstream.name: upstream.request_timeout_ms for upstream in upstreams(claim)}
+    timeouts = {upstream.id: upstream.bounds.request_timeout_ms for upstream in topology.upstreams}
     chains = (
-        sum(by_name.get(f"endpoint-{claim.deployments[name].endpoint}", 0) for name in alias.deployments)
-        for alias in claim.aliases.values()
+        sum(timeouts[target.reached_by] for target in route.targets if target.reached_by is not None)
+        for route in topology.routes
     )
-    return max((*chains, *by_name.values()), default=0)
+    return max((*chains, *timeouts.values()), default=0)
 
 
 def compile_front(
-    claim: Claim,
+    topology: Topology,
     *,
     listen: str = f":{GATEWAY_PORT}",
     probe: str = f":{FRONT_PROBE_PORT}",
@@ -67,7 +66,7 @@ def compile_front(
     """Compile the front, which runs in the guard's HAProxy process: `haproxy -f guard.cfg -f front.cfg`.
 
     Args:
-        claim: a claim that passed the rules.
+        topology: the topology.
         listen: where clients connect to, as HAProxy's `bind` spells it.
         probe: where the kubelet asks for readiness (`/readyz`) and liveness (`/health/liveliness`).
         litellm: address of LiteLLM.
@@ -75,7 +74,7 @@ def compile_front(
     Returns:
         front.cfg.
     """
-    sidecars = (endpoint.sidecar for endpoint in claim.endpoints.values())
+    bodies = (upstream.bounds.request_bytes or 0 for upstream in topology.upstreams)
     text = render(
         "front.cfg.j2",
         client_connections=CLIENT_CONNECTIONS,
@@ -92,10 +91,10 @@ def compile_front(
             **MEASURES,
         },
         passed_headers="^(?!(" + "|".join(PASSED_HEADERS) + ")$)",
-        paths=[(operation, f"/v1{path}") for operation, path in OPERATION_PATHS.items()],
+        paths=[(operation, f"/v1{spec.path}") for operation, spec in OPERATIONS.items()],
         probe=probe,
         refusals=refusals,
-        request_bytes=max([MAX_REQUEST_BYTES, *(sidecar.max_request_bytes for sidecar in sidecars if sidecar)]),
-        server_timeout_ms=longest_answer_ms(claim) + 10_000,
+        request_bytes=max([MAX_REQUEST_BYTES, *bodies]),
+        server_timeout_ms=longest_answer_ms(topology) + 10_000,
     )
     return ConfigFiles({"front.cfg": text})

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
 
-from hearth.claim.claim import Claim
+from hearth.claim.operations import OPERATIONS
 from hearth.compile import proxy_refusals as refusals
 from hearth.compile.files import ConfigFiles
 from hearth.compile.front import FRONT_CONNECTIONS
 from hearth.compile.guard_ranges import Allowed, public_addresses, zone_addresses
-from hearth.compile.names import GUARD_PROBE_PORT
-from hearth.compile.operations import OPERATION_PATHS, endpoint_operations, provider_operations
+from hearth.compile.names import GUARD_PROBE_PORT, credential_variable
 from hearth.compile.proxy_text import DRAIN_MARGIN_MS, MEASURES, render, template_text
-from hearth.compile.upstreams import Upstream, upstreams
+from hearth.topology.topology import Topology
+from hearth.topology.upstreams import Upstream
 
 CONFIG_DIRECTORY: Final = "/etc/haproxy"
 """Where the gateway's HAProxy finds guard.cfg and front.cfg."""
@@ -64,17 +64,21 @@ class _Listener:
 
     @property
     def literal_address(self) -> bool:
-        return _is_address(self.upstream.host)
+        return _is_address(self.upstream.address.host)
 
     @property
     def authority(self) -> str:
-        host = f"[{self.upstream.host}]" if ":" in self.upstream.host else self.upstream.host
+        address = self.upstream.address
         default = 80 if self.upstream.mode == "private_plaintext" else 443
-        return host if self.upstream.port == default else f"{host}:{self.upstream.port}"
+        return address.bracketed_host if address.port == default else address.authority
+
+    @property
+    def credential_variable(self) -> str:
+        return credential_variable(self.upstream)
 
     @property
     def connect_timeout_ms(self) -> int:
-        return min(CONNECT_TIMEOUT_MS, self.upstream.stream_setup_timeout_ms)
+        return min(CONNECT_TIMEOUT_MS, self.upstream.bounds.stream_setup_timeout_ms)
 
     @property
     def log_fields(self) -> dict[str, str]:
@@ -124,28 +128,28 @@ def _tls(upstream: Upstream, ca_directory: str, public_ca: str) -> str:
         return ""
     ca_file = public_ca if upstream.trust_bundle is None else f"{ca_directory}/{upstream.trust_bundle}.pem"
     # RFC 6066 allows no address in SNI.
-    sni = "" if _is_address(upstream.host) else f"sni str({upstream.host}) "
-    return f" ssl verify required ca-file {ca_file} {sni}verifyhost {upstream.host} alpn http/1.1 no-ssl-reuse"
+    host = upstream.address.host
+    sni = "" if _is_address(host) else f"sni str({host}) "
+    return f" ssl verify required ca-file {ca_file} {sni}verifyhost {host} alpn http/1.1 no-ssl-reuse"
 
 
-def _listener(claim: Claim, upstream: Upstream, ca_directory: str, public_ca: str) -> _Listener:
-    kind, _, name = upstream.name.partition("-")
-    endpoint = claim.endpoints[name] if kind == "endpoint" else None
-    operations = endpoint_operations(claim, name) if endpoint else provider_operations(claim, name)
-    sidecar = endpoint.sidecar if endpoint else None
+def _listener(upstream: Upstream, ca_directory: str, public_ca: str) -> _Listener:
+    bounds = upstream.bounds
     public = upstream.mode == "public_tls"
     return _Listener(
         upstream=upstream,
-        paths=tuple((operation, upstream.path + OPERATION_PATHS[operation]) for operation in operations),
+        paths=tuple(
+            (operation, upstream.address.path + OPERATIONS[operation].path) for operation in upstream.operations
+        ),
         addresses=public_addresses() if public else zone_addresses(upstream.cidrs),
-        request_bytes=sidecar.max_request_bytes if sidecar else DEFAULT_REQUEST_BYTES,
-        response_bytes=sidecar.max_response_bytes if sidecar else DEFAULT_RESPONSE_BYTES,
+        request_bytes=bounds.request_bytes or DEFAULT_REQUEST_BYTES,
+        response_bytes=bounds.response_bytes or DEFAULT_RESPONSE_BYTES,
         tls=_tls(upstream, ca_directory, public_ca),
     )
 
 
 def compile_guard(
-    claim: Claim,
+    topology: Topology,
     *,
     config_directory: str = CONFIG_DIRECTORY,
     haproxy_ca_directory: str = CA_DIRECTORY,
@@ -156,7 +160,7 @@ def compile_guard(
     """Compile the guard.
 
     Args:
-        claim: a claim that passed the rules.
+        topology: the topology.
         config_directory: folder that the files are mounted at.
         haproxy_ca_directory: folder with one `<bundle>.pem` for each trust bundle.
         public_ca: file or folder with the public CAs.
@@ -167,12 +171,12 @@ def compile_guard(
         guard.cfg and the files that it refers to. No credential is among them: the guard reads credentials from its
         environment (S3-40).
     """
-    listeners = tuple(_listener(claim, upstream, haproxy_ca_directory, public_ca) for upstream in upstreams(claim))
+    listeners = tuple(_listener(upstream, haproxy_ca_directory, public_ca) for upstream in topology.upstreams)
     files = {"failures.map": FAILURES, "response_limit.lua": template_text("response_limit.lua")}
     for listener in listeners:
         files[f"{listener.address_file}.ipv4"] = _lines(listener.addresses.ipv4)
         files[f"{listener.address_file}.ipv6"] = _lines(listener.addresses.ipv6)
-    longest_ms = max((listener.upstream.request_timeout_ms for listener in listeners), default=0)
+    longest_ms = max((listener.upstream.bounds.request_timeout_ms for listener in listeners), default=0)
     files["guard.cfg"] = render(
         "guard.cfg.j2",
         common=refusals.COMMON,

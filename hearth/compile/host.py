@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
-from urllib.parse import urlsplit
 
-from hearth.claim.claim import Claim
-from hearth.claim.endpoints import Endpoint, Runtime, RuntimeModel
+from hearth.claim.endpoints import RuntimeModel
+from hearth.claim.operations import OPERATIONS, only_vectors
 from hearth.claim.problems import ClaimError, Problem
-from hearth.compile.operations import endpoint_operations
 from hearth.compile.sidecar import compile_sidecar, host_layout
-from hearth.compile.upstreams import credential_header, zone_cidrs
+from hearth.topology.topology import Topology
+from hearth.topology.upstreams import Runtime, Upstream
 
 SIDECAR_TERMINATIONS: Final = ("light_gateway_sidecar", "tls_sidecar")
 """Values of `networkProfile.termination` that mean the sidecar (S4-16)."""
@@ -142,13 +141,9 @@ def _scope_and_name(reference: str | None) -> str | None:
     return reference.removeprefix("credential://") if reference else None
 
 
-def token_of(endpoint: Endpoint) -> str | None:
+def token_of(upstream: Upstream) -> str | None:
     """Return `<scope>/<name>` of the token that the gateway sends; none when the endpoint has no authentication."""
-    return None if endpoint.endpoint_auth.mode == "none" else _scope_and_name(endpoint.endpoint_auth.credential_ref)
-
-
-def _origin(runtime: Runtime) -> int:
-    return urlsplit(runtime.loopback).port or 80
+    return _scope_and_name(upstream.credential.name if upstream.credential else None)
 
 
 def _model(path: str, model: RuntimeModel, name: str, engine: str) -> HostModel | Problem:
@@ -170,10 +165,10 @@ def _model(path: str, model: RuntimeModel, name: str, engine: str) -> HostModel 
     )
 
 
-def _models(claim: Claim, endpoints: Sequence[str], runtime: Runtime, problems: list[Problem]) -> tuple[HostModel, ...]:
+def _models(upstreams: Sequence[Upstream], runtime: Runtime, problems: list[Problem]) -> tuple[HostModel, ...]:
     """Give each source the name that the deployments ask for it by."""
-    path = f"hearth:endpoints.{endpoints[0]}.runtime.models"
-    wanted = sorted({found.model for found in claim.deployments.values() if found.endpoint in endpoints})
+    path = f"hearth:endpoints.{upstreams[0].id.name}.runtime.models"
+    wanted = sorted({model for upstream in upstreams for model in upstream.models})
     own = {model.source.ollama for model in runtime.models if runtime.engine == "ollama"}
     unnamed = [model for model in runtime.models if model.source.ollama is None or runtime.engine != "ollama"]
     names = [name for name in wanted if name not in own]
@@ -198,18 +193,18 @@ def _models(claim: Claim, endpoints: Sequence[str], runtime: Runtime, problems: 
     return tuple(item for item in found if isinstance(item, HostModel))
 
 
-def _runtime(claim: Claim, ids: Sequence[str], problems: list[Problem]) -> HostRuntime | None:
+def _runtime(upstreams: Sequence[Upstream], problems: list[Problem]) -> HostRuntime | None:
     """Return the runtime that the endpoints share."""
-    first = claim.endpoints[ids[0]]
-    path = f"hearth:endpoints.{ids[0]}"
-    runtime, capacity = first.runtime, first.runtime_capacity
+    first, *others = upstreams
+    name, path = first.id.name, f"hearth:endpoints.{first.id.name}"
+    runtime, capacity = first.runtime, first.capacity
     if runtime is None or capacity is None:
         raise AssertionError("only endpoints with a runtime and a capacity come here")
-    differing = [other for other in ids[1:] if not _same_runtime(first, claim.endpoints[other])]
+    differing = [other for other in others if not _same_runtime(first, other)]
     problems.extend(
         Problem(
-            f"hearth:endpoints.{other}.runtime",
-            f"differs from the runtime of {ids[0]}, which has the same loopback origin",
+            f"hearth:endpoints.{other.id.name}.runtime",
+            f"differs from the runtime of {name}, which has the same loopback origin",
             "Give both endpoints the same runtime, runtimeCapacity and network mode, or loopback ports of their own",
         )
         for other in differing
@@ -223,9 +218,10 @@ def _runtime(claim: Claim, ids: Sequence[str], problems: list[Problem]) -> HostR
             )
         )
         return None
-    operations = {operation for name in ids for operation in endpoint_operations(claim, name)}
-    embedding = operations == {"embedding"}
-    if runtime.engine == "llamaCpp" and "embedding" in operations and not embedding:
+    operations = {operation for upstream in upstreams for operation in upstream.operations}
+    embedding = only_vectors(operations)
+    mixed = not embedding and any(OPERATIONS[operation].vectors for operation in operations)
+    if runtime.engine == "llamaCpp" and mixed:
         problems.append(
             Problem(
                 f"{path}.runtime",
@@ -233,14 +229,14 @@ def _runtime(claim: Claim, ids: Sequence[str], problems: list[Problem]) -> HostR
                 "Give the embeddings an endpoint with a runtime of its own",
             )
         )
-    models = _models(claim, ids, runtime, problems)
-    plaintext = first.network_profile.mode == "private_plaintext"
+    models = _models(upstreams, runtime, problems)
+    plaintext = first.mode == "private_plaintext"
     return HostRuntime(
-        name=ids[0],
-        unit=f"hearth-{UNIT_NAMES[runtime.engine]}-{ids[0]}",
+        name=name,
+        unit=f"hearth-{UNIT_NAMES[runtime.engine]}-{name}",
         engine=runtime.engine,
-        address="0.0.0.0" if plaintext else _loopback_address(runtime),  # noqa: S104 - approved plaintext, limited by the firewall
-        port=_plain_port(first) if plaintext else _origin(runtime),
+        address="0.0.0.0" if plaintext else runtime.loopback.number,  # noqa: S104 - approved plaintext, limited by the firewall
+        port=first.address.port if plaintext else runtime.loopback.port,
         models=models,
         embedding=embedding,
         parallel_requests=capacity.max_parallel_requests,
@@ -251,63 +247,50 @@ def _runtime(claim: Claim, ids: Sequence[str], problems: list[Problem]) -> HostR
         threads=runtime.threads,
         chat_template=runtime.chat_template,
         start_timeout_seconds=-(-capacity.cold_start_timeout_ms // 1000),
-        credential=_scope_and_name(runtime.credential_ref),
-        plaintext_sources=zone_cidrs(claim, first.network_profile.network_zone_id) if plaintext else (),
+        credential=_scope_and_name(runtime.credential),
+        plaintext_sources=first.cidrs if plaintext else (),
     )
 
 
-def _same_runtime(one: Endpoint, other: Endpoint) -> bool:
-    return (
-        one.runtime == other.runtime
-        and one.runtime_capacity == other.runtime_capacity
-        and one.network_profile.mode == other.network_profile.mode
-    )
+def _same_runtime(one: Upstream, other: Upstream) -> bool:
+    return one.runtime == other.runtime and one.capacity == other.capacity and one.mode == other.mode
 
 
-def _loopback_address(runtime: Runtime) -> str:
-    host = urlsplit(runtime.loopback).hostname or ""
-    return "127.0.0.1" if host == "localhost" else host
-
-
-def _plain_port(endpoint: Endpoint) -> int:
-    return urlsplit(endpoint.base_url).port or 80
-
-
-def _sidecar(claim: Claim, endpoint_id: str, runtime: str) -> HostSidecar:
-    endpoint = claim.endpoints[endpoint_id]
-    url, tls = urlsplit(endpoint.base_url), endpoint.network_profile.tls
-    if tls is None:
+def _sidecar(topology: Topology, upstream: Upstream, runtime: str) -> HostSidecar:
+    endpoint_id, credential, bundle = upstream.id.name, upstream.credential, upstream.trust_bundle
+    if bundle is None:
         raise AssertionError("the loader accepts no private TLS endpoint without a trust bundle")
-    compiled = compile_sidecar(claim, endpoint_id, host_layout(claim, endpoint_id))
-    header, bearer = credential_header(endpoint)
+    compiled = compile_sidecar(upstream, host_layout(upstream), gateway_replicas=topology.gateway.replicas)
+    if credential is None:
+        raise AssertionError("no sidecar is compiled without a credential")
     return HostSidecar(
         endpoint=endpoint_id,
         unit=f"hearth-sidecar-{endpoint_id}",
         runtime=runtime,
-        host=url.hostname or "",
-        port=url.port or 443,
+        host=upstream.address.host,
+        port=upstream.address.port,
         operations=tuple(compiled.operations),
-        credential=token_of(endpoint),
-        credential_header=header,
-        credential_is_bearer=bearer,
-        runtime_credential=_scope_and_name(endpoint.runtime.credential_ref if endpoint.runtime else None),
-        trust_bundle=tls.trust_bundle,
-        trust_bundle_file=claim.trust_bundles[tls.trust_bundle].file,
+        credential=token_of(upstream),
+        credential_header=credential.header,
+        credential_is_bearer=credential.bearer,
+        runtime_credential=_scope_and_name(upstream.runtime.credential if upstream.runtime else None),
+        trust_bundle=bundle,
+        trust_bundle_file=topology.trust_bundles[bundle].file,
         config_sha256=compiled.config_sha256,
         memory_bytes=compiled.memory_bytes,
         files=dict(compiled.files),
     )
 
 
-def _refusal(claim: Claim, endpoint_id: str) -> Problem | None:
+def _refusal(known: Mapping[str, Upstream], endpoint_id: str) -> Problem | None:
     """Say why an endpoint cannot be installed on a host, if it cannot."""
     path = f"hearth:endpoints.{endpoint_id}"
-    endpoint = claim.endpoints.get(endpoint_id)
-    if endpoint is None:
-        known = ", ".join(sorted(claim.endpoints)) or "none"
-        return Problem(path, "is not in the claim", f"Name one of its endpoints in the inventory: {known}")
-    runtime, profile = endpoint.runtime, endpoint.network_profile
-    if runtime is None or runtime.placement != "host":
+    upstream = known.get(endpoint_id)
+    if upstream is None:
+        names = ", ".join(known) or "none"
+        return Problem(path, "is not in the claim", f"Name one of its endpoints in the inventory: {names}")
+    profile = upstream.profile
+    if not upstream.on_a_host:
         return Problem(
             f"{path}.runtime.placement",
             "is not host, so nothing is installed for it",
@@ -319,7 +302,7 @@ def _refusal(claim: Claim, endpoint_id: str) -> Problem | None:
             "native TLS of a runtime is not installed on hosts",
             "Use light_gateway_sidecar",
         )
-    if ":" in (urlsplit(endpoint.base_url).hostname or ""):
+    if ":" in upstream.address.host:
         return Problem(
             f"{path}.baseUrl",
             "is an IPv6 address, and the sidecar of a host listens on IPv4 alone",
@@ -327,38 +310,44 @@ def _refusal(claim: Claim, endpoint_id: str) -> Problem | None:
         )
     if profile.mode == "public_tls":
         return Problem(f"{path}.networkProfile.mode", "a host endpoint is private", "Use private_tls")
-    if endpoint.runtime_capacity is None:
+    if upstream.capacity is None:
         return Problem(f"{path}.runtimeCapacity", "is missing", "Declare what the runtime can bear")
     return None
 
 
-def host_plan(claim: Claim, endpoint_ids: Sequence[str]) -> HostPlan:
+def host_plan(topology: Topology, endpoint_ids: Sequence[str]) -> HostPlan:
     """Return what a host runs for the endpoints that its inventory names.
 
     Raises:
         ClaimError: an endpoint is not in the claim or cannot be installed on a host; every problem at once.
     """
     ids = sorted(set(endpoint_ids))
-    problems = [problem for name in ids if (problem := _refusal(claim, name)) is not None]
+    known = {upstream.id.name: upstream for upstream in topology.endpoints}
+    problems = [problem for name in ids if (problem := _refusal(known, name)) is not None]
     if problems:
         raise ClaimError(problems)
-    groups: dict[int, list[str]] = {}
+    groups: dict[int, list[Upstream]] = {}
     for name in ids:
-        declared = claim.endpoints[name].runtime
-        groups.setdefault(_origin(declared) if declared else 0, []).append(name)
-    runtimes = [runtime for group in groups.values() if (runtime := _runtime(claim, group, problems)) is not None]
+        runtime = known[name].runtime
+        groups.setdefault(runtime.loopback.port if runtime else 0, []).append(known[name])
+    runtimes = [found for group in groups.values() if (found := _runtime(group, problems)) is not None]
     sidecars = [
-        (name, group[0])
+        (upstream, group[0].id.name)
         for group in groups.values()
-        for name in group
-        if claim.endpoints[name].network_profile.mode == "private_tls"
+        for upstream in group
+        if upstream.mode == "private_tls"
     ]
-    problems.extend(_port_problems(claim, runtimes, [name for name, _ in sidecars]))
+    problems.extend(_port_problems(runtimes, [upstream for upstream, _ in sidecars]))
     if problems:
         raise ClaimError(problems)
     return HostPlan(
         runtimes=tuple(sorted(runtimes, key=lambda runtime: runtime.name)),
-        sidecars=(compiled := tuple(_sidecar(claim, name, runtime) for name, runtime in sorted(sidecars))),
+        sidecars=(
+            compiled := tuple(
+                _sidecar(topology, upstream, runtime)
+                for upstream, runtime in sorted(sidecars, key=lambda pair: pair[0].id)
+            )
+        ),
         open_ports=(
             *(HostPort(sidecar.port, ()) for sidecar in compiled),
             *(HostPort(runtime.port, runtime.plaintext_sources) for runtime in runtimes if runtime.plaintext_sources),
@@ -373,7 +362,7 @@ def host_plan(claim: Claim, endpoint_ids: Sequence[str]) -> HostPlan:
     )
 
 
-def _port_problems(claim: Claim, runtimes: Sequence[HostRuntime], sidecars: Sequence[str]) -> list[Problem]:
+def _port_problems(runtimes: Sequence[HostRuntime], sidecars: Sequence[Upstream]) -> list[Problem]:
     """Two programs of one host cannot listen on the same port."""
     programs = [
         (
@@ -385,12 +374,12 @@ def _port_problems(claim: Claim, runtimes: Sequence[HostRuntime], sidecars: Sequ
         for runtime in runtimes
     ] + [
         (
-            urlsplit(claim.endpoints[name].base_url).port or 443,
-            f"the sidecar of {name}",
-            f"hearth:endpoints.{name}.baseUrl",
+            upstream.address.port,
+            f"the sidecar of {upstream.id.name}",
+            f"hearth:endpoints.{upstream.id.name}.baseUrl",
             "Use another port",
         )
-        for name in sidecars
+        for upstream in sidecars
     ]
     taken: dict[int, str] = {}
     problems = []

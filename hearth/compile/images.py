@@ -11,12 +11,13 @@ from their build files; no registry could be asked, so a first start of each is 
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from hearth.claim.claim import Claim
 from hearth.claim.problems import ClaimError, Problem
 from hearth.versions import versions
 
 ImageName = Literal["litellm", "postgres", "valkey", "haproxy", "llamacpp", "ollama", "python"]
 """A program that Hearth runs in a container."""
+Build = Literal["pinned", "localBuild"]
+"""`hearth:policy.images`."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +80,17 @@ _PUBLISHED: Final[dict[ImageName, ImageProfile]] = {
 """The published images."""
 
 
-def image(claim: Claim, name: ImageName) -> ImageProfile:
-    """Return the image of a program in the build that the claim's policy asks for.
+def image(build: Build, name: ImageName) -> ImageProfile:
+    """Return the image of a program in one of the two builds.
+
+    Args:
+        build: what the policy of the environment asks for.
+        name: the program.
 
     Raises:
         ClaimError: that build has no such image.
     """
-    local = claim.policy.images == "localBuild"
+    local = build == "localBuild"
     profile = (_LOCAL if local else _PUBLISHED).get(name)
     if profile is None:
         built, other = ("local build", "pinned") if local else ("published set", "localBuild")

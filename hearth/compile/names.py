@@ -2,15 +2,12 @@
 
 from typing import Final
 
-from hearth.claim.claim import Claim
 from hearth.claim.names import GUARD_PROBE_PORT as GUARD_PROBE_PORT
 from hearth.claim.names import IN_CLUSTER as IN_CLUSTER
-from hearth.claim.names import NAMESPACE as NAMESPACE
 from hearth.claim.names import SIDECAR_PORT as SIDECAR_PORT
 from hearth.claim.names import endpoint_host as endpoint_host
 from hearth.claim.names import endpoint_service as endpoint_service
-from hearth.claim.names import public_instance_name as public_instance_name
-from hearth.claim.names import tenant_namespace as tenant_namespace
+from hearth.topology.upstreams import Upstream
 
 GATEWAY: Final = "llm-gateway"
 """Service and Deployment of the gateway. Bare names such as `litellm` would collide with the environment
@@ -26,8 +23,6 @@ LITELLM_PORT: Final = 4001
 """TCP port of LiteLLM, on loopback only."""
 FRONT_PROBE_PORT: Final = 8406
 """TCP port of the gateway's readiness and liveness probe."""
-FIRST_GUARD_PORT: Final = 9101
-"""First of the guard's loopback ports, one for each upstream."""
 
 ROLE_LABEL: Final = "hearth.dev/role"
 """Label that NetworkPolicies select on; tenants cannot give it to Pods in `system-llm`."""
@@ -44,27 +39,14 @@ def credentials_secret(app: str) -> str:
     return f"llm-credentials-{app}"
 
 
-def endpoint_variable(endpoint_id: str) -> str:
-    """Return the environment variable of the guard that holds an endpoint's credential."""
-    return f"ENDPOINT_CREDENTIAL_{endpoint_id.upper().replace('-', '_')}"
-
-
-def provider_variable(api_key_property: str) -> str:
-    """Return the environment variable of the guard that holds a provider's token (S3-40)."""
-    return f"LLM_PROVIDER_KEY_{api_key_property}"
+def credential_variable(upstream: Upstream) -> str:
+    """Return the environment variable of the guard that holds an upstream's credential (S3-40)."""
+    credential = upstream.credential
+    if credential is not None and credential.source == "token":
+        return f"LLM_PROVIDER_KEY_{credential.name}"
+    return f"{upstream.id.kind.upper()}_CREDENTIAL_{upstream.id.name.upper().replace('-', '_')}"
 
 
 def credential_key(reference: str) -> str:
     """Return the key that a credential has in the operator's Secret: `<scope>.<name>` of `credential://<scope>/<name>`."""
     return reference.removeprefix("credential://").replace("/", ".")
-
-
-def pod_endpoints(claim: Claim) -> tuple[str, ...]:
-    """Return the ids of the endpoints whose runtime is placed in a Pod, sorted."""
-    return tuple(
-        sorted(
-            name
-            for name, endpoint in claim.endpoints.items()
-            if endpoint.runtime is not None and endpoint.runtime.placement == "pod"
-        )
-    )

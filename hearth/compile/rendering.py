@@ -6,11 +6,11 @@ from typing import Any
 
 import yaml
 
-from hearth.claim.claim import Claim
 from hearth.compile.artefacts import Artefacts
-from hearth.compile.manifests.common import Manifest
+from hearth.compile.manifests.common import Object
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.groups import groups
+from hearth.topology.topology import Topology
 
 
 class _Dumper(yaml.SafeDumper):
@@ -28,14 +28,16 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 
 
-def rendered_files(claim: Claim, artefacts: Artefacts) -> dict[str, str]:
+def rendered_files(topology: Topology, artefacts: Artefacts) -> dict[str, str]:
     """Return the text of every file by its path, sorted by path. Equal arguments give equal bytes.
 
-    Manifests are `manifests/<nn>-<kind>-<namespace>-<name>.yaml`, `nn` being the place of their group in the order of
+    Manifests are `manifests/<nn>-<kind>-<namespace>--<name>.yaml`, `nn` being the place of their group in the order of
     deployment, so that `kubectl apply -f` meets them in that order and a new one renames no other. Namespaces are 00.
+    The name is the one without a digest of the content, so that a change of content is a change in one file. No name
+    of an object has two hyphens in a row, so that no two of them share a file.
 
     Args:
-        claim: a claim that passed the rules.
+        topology: the topology.
         artefacts: what it compiled to.
 
     Raises:
@@ -49,10 +51,10 @@ def rendered_files(claim: Claim, artefacts: Artefacts) -> dict[str, str]:
         files["litellm/config.yaml"] = artefacts.litellm_yaml
     for folder, texts in _configurations(artefacts):
         files |= {f"{folder}/{name}": text for name, text in texts.items()}
-    for path, manifest in _manifests(claim, artefacts):
+    for path, found in _manifests(topology, artefacts):
         if path in files:
             raise ValueError(f"two manifests would be written to {path}")
-        files[path] = yaml.dump(manifest, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+        files[path] = yaml.dump(found.manifest, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
     return dict(sorted(files.items()))
 
 
@@ -67,10 +69,10 @@ def _configurations(artefacts: Artefacts) -> Iterator[tuple[str, Mapping[str, st
         yield f"sidecars/{endpoint_id}", sidecar.files
 
 
-def _manifests(claim: Claim, artefacts: Artefacts) -> Iterator[tuple[str, Manifest]]:
-    for place, manifests in enumerate(groups(claim, artefacts, SecretNames.by_reference(claim)).values(), start=1):
-        for manifest in manifests:
-            kind, metadata = manifest["kind"], manifest["metadata"]
-            order = 0 if kind == "Namespace" else place
-            parts = (f"{order:02d}", kind.lower(), metadata.get("namespace"), metadata["name"])
-            yield f"manifests/{'-'.join(part for part in parts if part)}.yaml", manifest
+def _manifests(topology: Topology, artefacts: Artefacts) -> Iterator[tuple[str, Object]]:
+    found = groups(topology, artefacts, SecretNames.by_reference(topology))
+    for place, group in enumerate(found, start=1):
+        for each in group.objects:
+            order = 0 if each.kind == "Namespace" else place
+            where = each.stable_name if each.namespace is None else f"{each.namespace}--{each.stable_name}"
+            yield f"manifests/{order:02d}-{each.kind.lower()}-{where}.yaml", each

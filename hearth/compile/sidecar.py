@@ -8,17 +8,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
-from hearth.claim.claim import Claim
-from hearth.claim.endpoints import Endpoint, Runtime, RuntimeCapacity, Sidecar
+from hearth.claim.endpoints import RuntimeCapacity, Sidecar
+from hearth.claim.operations import OPERATIONS
 from hearth.compile import proxy_refusals as refusals
 from hearth.compile.files import ConfigFiles
 from hearth.compile.names import GUARD_PROBE_PORT, SIDECAR_PORT
-from hearth.compile.operations import OPERATION_PATHS, endpoint_operations
 from hearth.compile.proxy_text import DRAIN_MARGIN_MS, MEASURES, render, template_text
 from hearth.compile.sidecar_profile import check_profile
-from hearth.compile.upstreams import credential_header
+from hearth.topology.upstreams import Credential, Runtime, Upstream
 
 BASE_PATH: Final = "/v1"
 """Path of the base URL of every endpoint with a sidecar (S4-68)."""
@@ -61,16 +59,15 @@ POD_LAYOUT: Final = SidecarLayout(
 """Layout of a Pod."""
 
 
-def host_layout(claim: Claim, endpoint_id: str) -> SidecarLayout:
+def host_layout(upstream: Upstream) -> SidecarLayout:
     """Return the layout of a bare-metal host; it listens on the port of the endpoint's base URL.
 
     `current` is a link to one complete set of files, so that a change and its undoing are one step each. The process
     is never root: its unit starts it under a user of its own, which can only read the files.
     """
-    url = urlsplit(claim.endpoints[endpoint_id].base_url)
-    folder = f"/etc/hearth/sidecar/{endpoint_id}/current"
+    folder = f"/etc/hearth/sidecar/{upstream.id.name}/current"
     return SidecarLayout(
-        listen=f":{url.port or 443}",
+        listen=f":{upstream.address.port}",
         config_directory=folder,
         secret_directory=folder,
         certificate=f"{folder}/tls.crt",
@@ -91,36 +88,21 @@ class SidecarConfig:
     """Memory that it may need with every permitted request in flight, in bytes."""
 
 
-def needs_runtime_credential(endpoint: Endpoint) -> bool:
-    """Return whether the sidecar identifies itself to the runtime, and so needs a runtime.map (S4-51)."""
-    runtime = endpoint.runtime
-    if runtime is None:
-        return False
-    return runtime.credential_ref is not None or (runtime.placement == "pod" and runtime.engine != "ollama")
+def _parts(upstream: Upstream) -> tuple[Sidecar, Runtime, RuntimeCapacity, Credential]:
+    name = upstream.id.name
+    if upstream.sidecar is None or upstream.runtime is None or upstream.capacity is None:
+        raise ValueError(f"endpoint {name} has no sidecar, no runtime or no runtimeCapacity")
+    if upstream.address.path != BASE_PATH:
+        raise ValueError(f"endpoint {name}: the base URL of an endpoint with a sidecar ends with {BASE_PATH}")
+    if upstream.credential is None:
+        raise ValueError(f"endpoint {name}: a sidecar needs a credential (S4-84)")
+    return upstream.sidecar, upstream.runtime, upstream.capacity, upstream.credential
 
 
-def _parts(claim: Claim, endpoint_id: str) -> tuple[Endpoint, Sidecar, Runtime, RuntimeCapacity]:
-    endpoint = claim.endpoints[endpoint_id]
-    if endpoint.sidecar is None or endpoint.runtime is None or endpoint.runtime_capacity is None:
-        raise ValueError(f"endpoint {endpoint_id} has no sidecar, no runtime or no runtimeCapacity")
-    if urlsplit(endpoint.base_url).path.rstrip("/") != BASE_PATH:
-        raise ValueError(f"endpoint {endpoint_id}: the base URL of an endpoint with a sidecar ends with {BASE_PATH}")
-    if endpoint.endpoint_auth.mode == "none":
-        raise ValueError(f"endpoint {endpoint_id}: a sidecar needs a credential (S4-84)")
-    return endpoint, endpoint.sidecar, endpoint.runtime, endpoint.runtime_capacity
-
-
-def _credential(endpoint: Endpoint) -> tuple[str, str]:
-    """Return the header of the caller's credential, and HAProxy's expression for its value."""
-    header, bearer = credential_header(endpoint)
-    return header, "http_auth_bearer" if bearer else f"req.hdr({header})"
-
-
-def _identity(endpoint: Endpoint, runtime_id: str, paths: Sequence[tuple[str, str]], digest: str) -> str:
+def _identity(sidecar: Sidecar, runtime_id: str, paths: Sequence[tuple[str, str]], digest: str) -> str:
     """Return identity.json, a log-format file: HAProxy fills in the certificate of the connection (S4-85)."""
-    sidecar = endpoint.sidecar
     document = {
-        "profile": sidecar.profile_version if sidecar else "",
+        "profile": sidecar.profile_version,
         "configSha256": digest,
         "physicalRuntimeId": runtime_id,
         "operations": [{"operation": name, "method": "POST", "path": path} for name, path in paths],
@@ -138,28 +120,25 @@ def _identity(endpoint: Endpoint, runtime_id: str, paths: Sequence[tuple[str, st
     return f"{fixed[:-1]},{live[1:]}"
 
 
-def compile_sidecar(claim: Claim, endpoint_id: str, layout: SidecarLayout) -> SidecarConfig:
+def compile_sidecar(upstream: Upstream, layout: SidecarLayout, *, gateway_replicas: int) -> SidecarConfig:
     """Compile the sidecar of an endpoint, for a Pod or for a host.
 
     Args:
-        claim: a claim that passed the rules.
-        endpoint_id: an endpoint with `sidecar`, `runtime` and `runtimeCapacity`.
+        upstream: an endpoint with `sidecar`, `runtime` and `runtimeCapacity`.
         layout: `POD_LAYOUT`, or `host_layout(...)`.
+        gateway_replicas: Pods of the gateway, each of which may use every place.
 
     Raises:
-        KeyError: the claim has no such endpoint.
         ValueError: the endpoint cannot have a sidecar; the rules of the claim refuse it before.
         ProfileError: the text is not a profile that may be installed; a fault of the compiler.
     """
-    endpoint, sidecar, runtime, capacity = _parts(claim, endpoint_id)
-    operations = endpoint_operations(claim, endpoint_id)
-    paths = [(operation, BASE_PATH + OPERATION_PATHS[operation]) for operation in operations]
-    url = urlsplit(runtime.loopback)
-    host = "127.0.0.1" if url.hostname == "localhost" else url.hostname
+    sidecar, runtime, capacity, credential = _parts(upstream)
+    endpoint_id, operations = upstream.id.name, upstream.operations
+    paths = [(operation, BASE_PATH + OPERATIONS[operation].path) for operation in operations]
+    host, port = runtime.loopback.number, runtime.loopback.port
     parallel, queued = capacity.max_parallel_requests, capacity.max_queued_requests
-    connections = claim.llm.gateway.replicas * parallel + queued + SPARE_CONNECTIONS
+    connections = gateway_replicas * parallel + queued + SPARE_CONNECTIONS
     buffer_bytes = sidecar.max_request_bytes + HEAD_BYTES + REWRITE_BYTES
-    header, fetch = _credential(endpoint)
     text = render(
         "sidecar.cfg.j2",
         body_timeout_ms=5_000 + sidecar.max_request_bytes // 1_000,
@@ -169,8 +148,8 @@ def compile_sidecar(claim: Claim, endpoint_id: str, layout: SidecarLayout) -> Si
         common=refusals.COMMON,
         connect_timeout_ms=min(2_000, capacity.stream_setup_timeout_ms),
         connections=connections,
-        credential_fetch=fetch,
-        credential_header=header,
+        credential_fetch="http_auth_bearer" if credential.bearer else f"req.hdr({credential.header})",
+        credential_header=credential.header,
         error_log_fields={
             "ts": "%Ts.%ms",
             "proxy": '"sidecar"',
@@ -202,14 +181,14 @@ def compile_sidecar(claim: Claim, endpoint_id: str, layout: SidecarLayout) -> Si
         refusals=refusals,
         request_bytes=sidecar.max_request_bytes,
         response_bytes=sidecar.max_response_bytes,
-        runtime_address=f"ipv6@[{host}]:{url.port}" if host == "::1" else f"{host}:{url.port}",
-        runtime_authority=f"[{host}]:{url.port}" if host == "::1" else f"{host}:{url.port}",
-        runtime_credential=needs_runtime_credential(endpoint),
+        runtime_address=f"ipv6@[{host}]:{port}" if host == "::1" else f"{host}:{port}",
+        runtime_authority=f"[{host}]:{port}" if host == "::1" else f"{host}:{port}",
+        runtime_credential=runtime.needs_credential,
         server_timeout_ms=capacity.request_timeout_ms,
     )
     check_profile(text)
     canonical = ConfigFiles({"response_limit.lua": template_text("response_limit.lua"), "sidecar.cfg": text})
-    identity = _identity(endpoint, capacity.physical_runtime_id, paths, canonical.digest)
+    identity = _identity(sidecar, capacity.physical_runtime_id, paths, canonical.digest)
     return SidecarConfig(
         files=ConfigFiles({**canonical.files, "identity.json": identity}).files,
         config_sha256=canonical.digest,

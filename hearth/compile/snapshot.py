@@ -7,19 +7,19 @@ any kind, no credential and no reference to one.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hearth.claim.claim import Claim
+from hearth.canonical import digest
 from hearth.compile.digests import zone_document
 from hearth.compile.names import IN_CLUSTER
-from hearth.compile.upstreams import Upstream, offered_providers, upstreams
-from hearth.evidence.canonical import digest
-from hearth.evidence.verify import Expected
+from hearth.topology.expected import Expected
+from hearth.topology.topology import Topology
+from hearth.topology.upstreams import Upstream, UpstreamId
 
 SNAPSHOT_VERSION: Final = "hearth.snapshot/v1"
 """Version of the document; another meaning is another version."""
 
 
 def snapshot(
-    claim: Claim,
+    topology: Topology,
     *,
     expected: Mapping[str, Expected],
     configurations: Mapping[str, str],
@@ -29,46 +29,46 @@ def snapshot(
     """Return the snapshot document.
 
     Args:
-        claim: a claim that passed the rules.
+        topology: the topology.
         expected: digests of every endpoint, as `expected_evidence` computes them.
         configurations: SHA-256 of each configuration of the gateway by name; empty without a gateway.
         approved_key_ids: ids of the runner keys that are believed (S4-102).
         withheld: reasons by endpoint id.
     """
-    by_name = {upstream.name: upstream for upstream in upstreams(claim)}
-    zones = (*sorted(claim.network_zones), *((IN_CLUSTER,) if claim.policy.cluster_cidrs else ()))
+    zones = (*sorted(topology.zones), *((IN_CLUSTER,) if topology.policy.cluster_cidrs else ()))
     return {
         "version": SNAPSHOT_VERSION,
-        "policy": claim.policy.model_dump(mode="json", by_alias=True),
-        "networkZones": {name: zone_document(claim, name) for name in zones},
+        "policy": topology.policy.model_dump(mode="json", by_alias=True),
+        "networkZones": {name: zone_document(topology, name) for name in zones},
         "trustBundles": {
-            name: {"version": bundle.version, "sha256": bundle.sha256} for name, bundle in claim.trust_bundles.items()
+            name: {"version": bundle.version, "sha256": bundle.sha256}
+            for name, bundle in topology.trust_bundles.items()
         },
         "endpoints": {
-            name: _endpoint(claim, name, by_name[f"endpoint-{name}"], expected[name], withheld.get(name))
-            for name in claim.endpoints
+            upstream.id.name: _endpoint(upstream, expected[upstream.id.name], withheld.get(upstream.id.name))
+            for upstream in topology.endpoints
         },
         "deployments": {
             name: {
                 **deployment.model_dump(mode="json", by_alias=True),
                 "revision": expected[deployment.endpoint].revisions[name],
             }
-            for name, deployment in claim.deployments.items()
+            for name, deployment in topology.deployments.items()
         },
-        "aliases": {name: alias.model_dump(mode="json", by_alias=True) for name, alias in claim.aliases.items()},
+        "aliases": {name: alias.model_dump(mode="json", by_alias=True) for name, alias in topology.aliases.items()},
         "providers": {
             provider.name: {
-                **_address(by_name[f"provider-{provider.name}"]),
+                **_address(topology.upstream(UpstreamId("provider", provider.name))),
                 "models": [
                     model.model_dump(mode="json", by_alias=True)
                     for model in sorted(provider.models, key=lambda model: model.name)
                 ],
             }
-            for provider in offered_providers(claim)
+            for provider in topology.providers
         },
         "instances": {
             instance.name: {"modelId": instance.model_id, "revision": instance.revision}
-            for instance in claim.llm.instances
+            for instance in topology.instances
         },
         "configurations": dict(configurations),
         "approvedKeyIds": sorted(approved_key_ids),
@@ -81,27 +81,24 @@ def snapshot_digest(document: Mapping[str, Any]) -> str:
 
 
 def _address(upstream: Upstream) -> dict[str, Any]:
-    return {"host": upstream.host, "port": upstream.port, "mode": upstream.mode}
+    return {"host": upstream.address.host, "port": upstream.address.port, "mode": upstream.mode}
 
 
-def _endpoint(
-    claim: Claim, name: str, upstream: Upstream, expected: Expected, withheld_reason: str | None
-) -> dict[str, Any]:
-    endpoint = claim.endpoints[name]
+def _endpoint(upstream: Upstream, expected: Expected, withheld_reason: str | None) -> dict[str, Any]:
     return {
         **_address(upstream),
-        "protocol": endpoint.protocol,
-        "networkZoneId": endpoint.network_profile.network_zone_id,
+        "protocol": upstream.protocol,
+        "networkZoneId": upstream.profile.network_zone_id,
         "cidrs": sorted(upstream.cidrs),
         "trustBundle": upstream.trust_bundle,
         "endpointSha256": expected.endpoint_sha256,
         "profileSha256": expected.profile_sha256,
         "capacitySha256": expected.capacity_sha256,
         "sidecar": {
-            "profileVersion": endpoint.sidecar.profile_version,
+            "profileVersion": upstream.sidecar.profile_version,
             "configSha256": expected.sidecar_config_sha256,
         }
-        if endpoint.sidecar
+        if upstream.sidecar
         else None,
         "withheld": withheld_reason,
     }

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from hearth.claim.base import Identifier, OneLine, Sha256, Shape, matching
-from hearth.claim.routing import Operation
+from hearth.claim.operations import Operation
 
 VERSION: Final = "hearth.evidence/v1"
 """Version of the document."""

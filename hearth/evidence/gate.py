@@ -13,7 +13,8 @@ from hearth.claim.claim import Claim
 from hearth.claim.problems import Notice, Problem
 from hearth.evidence.reasons import EXPLANATIONS, Reason
 from hearth.evidence.trust import TrustStore
-from hearth.evidence.verify import Expected, Subject, Verification, verify
+from hearth.evidence.verify import Subject, Verification, verify
+from hearth.topology.expected import Expected
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from hearth.evidence.canonical import canonical, digest
+from hearth.canonical import canonical, digest
 from hearth.evidence.document import Evidence, Statement
 
 PREFIX: Final = "base64:"

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from hearth.claim.problems import ClaimError, Problem
 from hearth.claim.reader import MAX_BYTES, read_yaml
 from hearth.claim.translate import render_path, translate
-from hearth.evidence.canonical import MAXIMUM_BYTES
+from hearth.evidence.reading import MAXIMUM_BYTES
 from hearth.evidence.trust import TrustStore
 
 POLICY_FIELD = "hearth:policy.trustStore"

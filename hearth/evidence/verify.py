@@ -7,39 +7,24 @@ decides the verdict.
 
 import datetime
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import ValidationError
 
+from hearth.canonical import MalformedError
 from hearth.claim.claim import Claim
 from hearth.claim.routing import Deployment
-from hearth.evidence.canonical import MalformedError, read_document
 from hearth.evidence.document import MAXIMUM_VALIDITY, Evidence, moment
+from hearth.evidence.reading import read_document
 from hearth.evidence.reasons import Finding, Reason, Verdict
 from hearth.evidence.signing import evidence_digest, signature_holds
 from hearth.evidence.trust import TrustStore
+from hearth.topology.expected import Expected
 
 CLOCK_TOLERANCE: Final = datetime.timedelta(minutes=5)
 """How far the runner's clock may be ahead of this machine's."""
-
-
-@dataclass(frozen=True)
-class Expected:
-    """Digests of what the claim declares for one endpoint now; the compiler computes them (S4-100)."""
-
-    endpoint_sha256: str
-    """Scheme, host, port, path, protocol, way of identifying and header names."""
-    profile_sha256: str
-    """Mode, zone, trust bundle, termination and pool policy."""
-    capacity_sha256: str
-    """Declared capacity."""
-    revisions: Mapping[str, str]
-    """Deployment revision by deployment id, for every deployment of the endpoint (S4-17)."""
-    sidecar_config_sha256: str | None
-    """Digest of the compiled sidecar configuration (S4-86); none when the endpoint has no sidecar, or one that somebody
-    else runs: then evidence records which configuration was there, and there is nothing to compare it with."""
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,18 @@ them, and restarts the gateway's Pods one after another (S3-42, C-17). Nothing h
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from hearth.claim.claim import Claim
 from hearth.claim.llm import ExternalDatabase
-from hearth.claim.network import NoAuth
 from hearth.compile.manifests.common import labels
 from hearth.compile.manifests.credentials import EXTERNAL_CREDENTIALS, PROVIDER_CREDENTIALS
-from hearth.compile.names import GATEWAY, credential_key, pod_endpoints
+from hearth.compile.names import GATEWAY, credential_key
 from hearth.gatewayapi.errors import ClusterError
 from hearth.gatewayapi.kube import KubernetesApi, Object, decoded, encoded
+from hearth.topology.topology import Topology
+from hearth.topology.upstreams import Source
 
 LONGEST: Final = 8_192
 """Most characters of a credential."""
@@ -57,25 +57,23 @@ def reference_place(reference: str, kind: Kind = "endpoint") -> Place:
     return Place(kind, reference, EXTERNAL_CREDENTIALS, credential_key(reference))
 
 
-def places(claim: Claim) -> tuple[Place, ...]:
-    """Return every place that a claim has for a credential of the operator (S3-34).
+def places(topology: Topology) -> tuple[Place, ...]:
+    """Return every place that there is for a credential of the operator (S3-34).
 
     Endpoints in Pods are not among them: Hearth makes their credentials itself.
     """
-    in_pods = set(pod_endpoints(claim))
-    references = _references(claim, [name for name in claim.endpoints if name not in in_pods])
-    database = claim.llm.database
+    database = topology.gateway.database
     roles = (database.owner_credential, database.gateway_credential) if isinstance(database, ExternalDatabase) else ()
     return (
-        *(provider_place(name) for name in sorted(provider.name for provider in claim.llm.providers)),
-        *(reference_place(reference) for reference in sorted(references)),
+        *(provider_place(upstream.id.name) for upstream in topology.upstreams if upstream.id.kind == "provider"),
+        *(reference_place(reference) for reference in sorted(_references(topology, "reference"))),
         *(reference_place(reference, "database") for reference in sorted(set(roles))),
     )
 
 
-def made_here(claim: Claim) -> frozenset[str]:
+def made_here(topology: Topology) -> frozenset[str]:
     """Return the references of the credentials that Hearth makes itself: those of endpoints in Pods."""
-    return _references(claim, pod_endpoints(claim))
+    return _references(topology, "deployment")
 
 
 def is_credential(value: str) -> bool:
@@ -86,14 +84,14 @@ def is_credential(value: str) -> bool:
     return len(value) <= LONGEST and bool(_VALUE.match(value))
 
 
-def statuses(kubernetes: KubernetesApi, claim: Claim) -> tuple[tuple[Place, Status], ...]:
+def statuses(kubernetes: KubernetesApi, topology: Topology) -> tuple[tuple[Place, Status], ...]:
     """Return every place and what is known of it, and after them what is stored and no longer named (S3-36).
 
     Args:
         kubernetes: the cluster.
-        claim: the claim.
+        topology: the topology.
     """
-    named = places(claim)
+    named = places(topology)
     secrets = {
         name: kubernetes.secret(kubernetes.cluster.namespace, name)
         for name in (PROVIDER_CREDENTIALS, EXTERNAL_CREDENTIALS)
@@ -181,9 +179,9 @@ def restart_gateway(kubernetes: KubernetesApi, place: Place) -> bool:
     return kubernetes.apply_deployment(GATEWAY, manifest, f"{FIELD_MANAGER}.{place.secret}") is not None
 
 
-def _references(claim: Claim, endpoints: Iterable[str]) -> frozenset[str]:
-    auths = (claim.endpoints[name].endpoint_auth for name in endpoints)
-    return frozenset(auth.credential_ref for auth in auths if not isinstance(auth, NoAuth))
+def _references(topology: Topology, source: Source) -> frozenset[str]:
+    credentials = (upstream.credential for upstream in topology.upstreams)
+    return frozenset(found.name for found in credentials if found is not None and found.source == source)
 
 
 def _status(secret: Mapping[str, object] | None, key: str) -> Status:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from hearth.compile.names import NAMESPACE
+from hearth.claim.names import NAMESPACE
 from hearth.gatewayapi.errors import ClusterError, scrubbed
 
 TIMEOUT_SECONDS: Final = (10, 30)

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hearth.compile.operations import OPERATION_PATHS
+from hearth.claim.operations import OPERATIONS
 
 NO_MODELS: Final = "no-default-models"
 """What a list of models says in place of being empty: LiteLLM reads an empty list as "all of them"."""
-CLIENT_ROUTES: Final = (*(f"/v1{path}" for path in OPERATION_PATHS.values()), "/v1/models")
+CLIENT_ROUTES: Final = (*(f"/v1{spec.path}" for spec in OPERATIONS.values()), "/v1/models")
 """The routes that a key may call: what the front passes. It is good for nothing else, even on LiteLLM's own port."""
 PERSON_BUDGET_FIELD: Final = "end_user_budget_id"
 """Field of a key's metadata with the budget of its persons."""

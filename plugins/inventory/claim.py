@@ -41,6 +41,7 @@ try:
     from hearth.claim.loader import load_claim_file, stack_file
     from hearth.claim.problems import ClaimError
     from hearth.compile.host_endpoints import host_endpoints
+    from hearth.topology.resolve import resolve
 except ImportError as error:
     MISSING: ImportError | None = error
 else:
@@ -68,7 +69,8 @@ class InventoryModule(BaseInventoryPlugin):
         self._read_config_data(path)
         project = (Path(path).parent / self.get_option("project")).resolve()
         try:
-            found = host_endpoints(load_claim_file(stack_file(self.get_option("environment"), project)).claim)
+            claim = load_claim_file(stack_file(self.get_option("environment"), project)).claim
+            found = host_endpoints(resolve(claim))
         except ClaimError as refused:
             raise AnsibleParserError(str(refused)) from refused
         self.inventory.add_group(GROUP)

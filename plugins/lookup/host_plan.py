@@ -53,6 +53,7 @@ try:
     from hearth.claim.problems import ClaimError
     from hearth.compile.host import host_plan
     from hearth.compile.host_endpoints import bundle_endpoints, credential_endpoints
+    from hearth.topology.resolve import resolve
 except ImportError as error:
     MISSING: ImportError | None = error
 else:
@@ -88,14 +89,15 @@ class LookupModule(LookupBase):
             ]
         try:
             loaded = load_claim_file(stack_file(self.get_option("environment"), project))
-            plan = host_plan(loaded.claim, endpoints)
+            topology = resolve(loaded.claim)
+            plan = host_plan(topology, endpoints)
         except ClaimError as refused:
             return [{"refused": f"{refused} (hearth_project: {project.resolve()})"}]
         found = {
             **asdict(plan),
             "bundles": dict(loaded.bundles),
-            "bundle_endpoints": bundle_endpoints(loaded.claim),
-            "credential_endpoints": credential_endpoints(loaded.claim),
+            "bundle_endpoints": bundle_endpoints(topology),
+            "credential_endpoints": credential_endpoints(topology),
             "refused": "",
         }
         # through JSON, so that tuples and mappings become what templates expect

@@ -6,16 +6,10 @@ from typing import Final
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.endpoints import Endpoint
 from hearth.claim.names import GATEWAY_REFERENCE, tagged_model
+from hearth.claim.operations import OPERATIONS, only_vectors, protocol_operations
 from hearth.claim.problems import listed
 from hearth.claim.reader import Path as Place
-from hearth.claim.routing import Alias, Deployment, Operation
-
-OPERATIONS: Final[dict[str, frozenset[Operation]]] = {
-    "openai_chat": frozenset({"chat", "completion"}),
-    "openai_embeddings": frozenset({"embedding"}),
-    "openai_responses": frozenset({"responses"}),
-}
-"""Operations of each protocol."""
+from hearth.claim.routing import Alias, Deployment
 
 _MILLION: Final = 1_000_000
 
@@ -35,7 +29,7 @@ def operations(draft: Draft) -> Iterator[Finding]:
     """S4-68, S4-97: operations are stated once, and the endpoint's protocol has them."""
     for name, deployment in draft.claim.deployments.items():
         endpoint = draft.endpoint_of(deployment)
-        permitted = OPERATIONS[endpoint.protocol] if endpoint else None
+        permitted = protocol_operations(endpoint.protocol) if endpoint else None
         for index, operation in enumerate(deployment.operations):
             place: Place = ("deployments", name, "operations", index)
             if operation in deployment.operations[:index]:
@@ -73,7 +67,7 @@ def pricing(draft: Draft) -> Iterator[Finding]:
 def embedding_space(draft: Draft) -> Iterator[Finding]:
     """S4-127: a deployment that embeds says into which space, and no other does."""
     for name, deployment in draft.claim.deployments.items():
-        embeds = "embedding" in deployment.operations
+        embeds = any(OPERATIONS[operation].vectors for operation in deployment.operations)
         place: Place = ("deployments", name, "embeddingSpace")
         if embeds and deployment.embedding_space is None:
             yield Finding(place, "is missing, and the deployment embeds", "Name the revision of the embedding space")
@@ -214,7 +208,7 @@ def worst_case_micros(deployment: Deployment) -> int:
     """
     price = deployment.pricing
     rate = price.input_micros_per_million_tokens
-    if set(deployment.operations) != {"embedding"}:
+    if not only_vectors(deployment.operations):
         rate = max(rate, price.output_micros_per_million_tokens)
     return -(-deployment.context_tokens * rate // _MILLION)
 

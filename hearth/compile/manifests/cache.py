@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from hearth.claim.claim import Claim
 from hearth.compile.images import image
 from hearth.compile.manifests.common import (
     Manifest,
+    Object,
     container,
     empty_dir,
     labels,
@@ -22,6 +22,7 @@ from hearth.compile.manifests.common import (
 )
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.names import CACHE, ROLE_LABEL
+from hearth.topology.topology import Topology
 
 CACHE_PORT: Final = 6379
 """TCP port of Valkey."""
@@ -29,9 +30,9 @@ CACHE_PORT: Final = 6379
 _COMPONENT: Final = "cache"
 
 
-def cache(claim: Claim, names: SecretNames) -> list[Manifest]:
+def cache(topology: Topology, names: SecretNames) -> list[Object]:
     """Return Valkey. Its configuration is a Secret, because the password is in it."""
-    profile = image(claim, "valkey")
+    profile = image(topology.policy.images, "valkey")
     valkey = container(
         "valkey",
         profile,
@@ -47,7 +48,7 @@ def cache(claim: Claim, names: SecretNames) -> list[Manifest]:
     deployment: Manifest = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": metadata(CACHE, _COMPONENT),
+        "metadata": metadata(topology.namespace, CACHE, _COMPONENT),
         "spec": {
             "replicas": 1,
             # Two at once would count apart.
@@ -64,7 +65,7 @@ def cache(claim: Claim, names: SecretNames) -> list[Manifest]:
         },
     }
     return [
-        service_account(CACHE, _COMPONENT),
-        service(CACHE, _COMPONENT, {"valkey": CACHE_PORT}),
-        deployment,
+        service_account(topology.namespace, CACHE, _COMPONENT),
+        service(topology.namespace, CACHE, _COMPONENT, {"valkey": CACHE_PORT}),
+        Object.named(deployment),
     ]

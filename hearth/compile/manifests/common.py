@@ -3,16 +3,49 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources as package
 from typing import Any, Final
 
 from hearth.claim.problems import ClaimError, Problem
 from hearth.compile.images import ImageProfile
-from hearth.compile.names import NAMESPACE
 from hearth.versions import versions
 
 Manifest = dict[str, Any]
 """A Kubernetes object as its API spells it."""
+
+
+@dataclass(frozen=True)
+class Object:
+    """A manifest, and the name that stays when a digest of the content in its real name changes."""
+
+    manifest: Manifest
+    """The object as Kubernetes spells it."""
+    stable_name: str
+    """Its name without the digest; the real name where that has none. Unique among the objects of its kind in its
+    namespace."""
+
+    @classmethod
+    def named(cls, manifest: Manifest) -> "Object":
+        """Return an object whose name carries no digest."""
+        return cls(manifest, manifest["metadata"]["name"])
+
+    @property
+    def name(self) -> Any:
+        """Return its real name; a Pulumi output where only the deployment knows it."""
+        return self.manifest["metadata"]["name"]
+
+    @property
+    def kind(self) -> str:
+        """Return its kind."""
+        return str(self.manifest["kind"])
+
+    @property
+    def namespace(self) -> str | None:
+        """Return its namespace; none for an object of the whole cluster."""
+        namespace = self.manifest["metadata"].get("namespace")
+        return None if namespace is None else str(namespace)
+
 
 TEMPORARY: Final = "/tmp"  # noqa: S108 - an emptyDir of the Pod's own
 """Where programs may write: every root file system is read-only."""
@@ -42,19 +75,19 @@ def literal(text: str) -> str:
     return text.replace("$", "$$")
 
 
-def refuse_too_large(manifest: Manifest) -> Manifest:
+def refuse_too_large(made: Object) -> Object:
     """Return the object, if Kubernetes takes one of its size.
 
     Raises:
         ClaimError: its JSON has more than `MOST_BYTES`.
     """
-    size = len(json.dumps(manifest, ensure_ascii=False).encode())
+    size = len(json.dumps(made.manifest, ensure_ascii=False).encode())
     if size > MOST_BYTES:
-        name = f"{manifest['kind']} {manifest['metadata']['name']}"
+        name = f"{made.kind} {made.name}"
         message = f"would have {size} bytes, and Kubernetes takes {MOST_BYTES} at most"
         remedy = "Declare less of what it is made from, or split the environment into two"
         raise ClaimError([Problem(name, message, remedy)])
-    return manifest
+    return made
 
 
 def labels(name: str, component: str) -> dict[str, str]:
@@ -77,19 +110,19 @@ def selector(name: str) -> dict[str, str]:
     return {"app.kubernetes.io/name": name}
 
 
-def metadata(name: Any, component: str, *, app: str | None = None, namespace: str = NAMESPACE) -> dict[str, Any]:
+def metadata(namespace: str, name: Any, component: str, *, app: str | None = None) -> dict[str, Any]:
     """Return an object's metadata.
 
     Args:
+        namespace: where it is.
         name: its name.
         component: what it is for.
         app: the program that it belongs to; its own name when absent.
-        namespace: where it is.
     """
     return {"name": name, "namespace": namespace, "labels": labels(app or str(name), component)}
 
 
-def config_map(name: str, component: str, data: Mapping[str, str], *, app: str | None = None) -> Manifest:
+def config_map(namespace: str, name: str, component: str, data: Mapping[str, str], *, app: str | None = None) -> Object:
     """Return an immutable ConfigMap with its content's digest in its name, so that a change rolls the Pods.
 
     Raises:
@@ -97,30 +130,36 @@ def config_map(name: str, component: str, data: Mapping[str, str], *, app: str |
     """
     content = dict(sorted(data.items()))
     return refuse_too_large(
+        Object(
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": metadata(namespace, f"{name}-{content_digest(content)}", component, app=app or name),
+                "immutable": True,
+                "data": content,
+            },
+            name,
+        )
+    )
+
+
+def service_account(namespace: str, name: str, component: str) -> Object:
+    """Return a ServiceAccount without a token: nothing here talks to the Kubernetes API."""
+    return Object.named(
         {
             "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": metadata(f"{name}-{content_digest(content)}", component, app=app or name),
-            "immutable": True,
-            "data": content,
+            "kind": "ServiceAccount",
+            "metadata": metadata(namespace, name, component),
+            "automountServiceAccountToken": False,
         }
     )
 
 
-def service_account(name: str, component: str) -> Manifest:
-    """Return a ServiceAccount without a token: nothing here talks to the Kubernetes API."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": metadata(name, component),
-        "automountServiceAccountToken": False,
-    }
-
-
-def service(name: str, component: str, ports: Mapping[str, int], *, headless: bool = False) -> Manifest:
+def service(namespace: str, name: str, component: str, ports: Mapping[str, int], *, headless: bool = False) -> Object:
     """Return a Service inside the cluster; no other type exists here (S3-4).
 
     Args:
+        namespace: where it is.
         name: its name, and that of the Pods that it selects.
         component: what it is for.
         ports: TCP port by name; the Pods have ports of the same names.
@@ -131,7 +170,8 @@ def service(name: str, component: str, ports: Mapping[str, int], *, headless: bo
         spec["clusterIP"] = "None"
     spec["selector"] = selector(name)
     spec["ports"] = [{"name": key, "port": port, "targetPort": key, "protocol": "TCP"} for key, port in ports.items()]
-    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(name, component), "spec": spec}
+    made = {"apiVersion": "v1", "kind": "Service", "metadata": metadata(namespace, name, component), "spec": spec}
+    return Object.named(made)
 
 
 def resources(

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import quote
 
-from hearth.claim.claim import Claim
 from hearth.claim.llm import ExternalDatabase
 from hearth.claim.problems import ClaimError, Problem
-from hearth.compile.names import DATABASE, NAMESPACE
+from hearth.compile.names import DATABASE
+from hearth.topology.topology import Topology
 
 DATABASE_NAME: Final = "litellm"
 """Database of the gateway on the PostgreSQL that Hearth runs."""
@@ -50,26 +50,26 @@ class DatabaseAddress:
     inside the namespace alone."""
 
 
-def database_address(claim: Claim) -> DatabaseAddress:
+def database_address(topology: Topology) -> DatabaseAddress:
     """Return where the gateway's PostgreSQL answers."""
-    database = claim.llm.database
+    database = topology.gateway.database
     if isinstance(database, ExternalDatabase):
         return DatabaseAddress(database.host, database.port, database.database, database.trust_bundle)
-    return DatabaseAddress(f"{DATABASE}.{NAMESPACE}.svc.cluster.local", POSTGRES_PORT, DATABASE_NAME, None)
+    return DatabaseAddress(f"{DATABASE}.{topology.namespace}.svc.cluster.local", POSTGRES_PORT, DATABASE_NAME, None)
 
 
-def database_url(claim: Claim, role: Literal["litellm", "litellm_gateway"], password: str) -> str:
+def database_url(topology: Topology, role: Literal["litellm", "litellm_gateway"], password: str) -> str:
     """Return the address that LiteLLM connects to, password included: a secret.
 
     TLS is asked for in the dialect of Prisma, which knows no `verify-full`: `sslaccept=strict` verifies the chain
     and the host name.
 
     Args:
-        claim: the claim.
+        topology: the topology.
         role: who connects.
         password: the role's password.
     """
-    address = database_address(claim)
+    address = database_address(topology)
     url = f"postgresql://{role}:{quote(password, safe='')}@{address.host}:{address.port}/{address.database}"
     if address.trust_bundle is not None:
         url += f"?sslmode=require&sslaccept=strict&sslcert={quote(DATABASE_CA, safe='')}"

@@ -9,16 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from hearth.claim.claim import Claim
-from hearth.compile.manifests.common import DIGEST_LENGTH, Manifest, metadata
+from hearth.compile.manifests.common import DIGEST_LENGTH, Object, metadata
 from hearth.compile.manifests.connection import GATEWAY_ROLE, OWNER, database_url
 from hearth.compile.names import (
     CACHE,
     DATABASE,
     GATEWAY,
-    endpoint_variable,
-    pod_endpoints,
+    credential_variable,
 )
+from hearth.topology.topology import Topology
 
 MIGRATIONS: Final = "llm-migrations"
 """Job that brings the database's tables to the gateway's version."""
@@ -57,7 +56,7 @@ class SecretNames:
     """By endpoint id: `tokens.map`, `runtime.map`, `runtime-key`, `tls.crt`, `tls.key`."""
 
     @classmethod
-    def by_reference(cls, claim: Claim) -> "SecretNames":
+    def by_reference(cls, topology: Topology) -> "SecretNames":
         """Return the names that rendered manifests refer to: the Secrets' plain names."""
         return cls(
             database=DATABASE,
@@ -66,7 +65,7 @@ class SecretNames:
             migrations=MIGRATIONS,
             endpoint_credentials=ENDPOINT_CREDENTIALS,
             in_cluster_trust=IN_CLUSTER_TRUST,
-            endpoints={endpoint_id: endpoint_secret(endpoint_id) for endpoint_id in pod_endpoints(claim)},
+            endpoints={pod.id.name: endpoint_secret(pod.id.name) for pod in topology.pods},
         )
 
 
@@ -103,12 +102,12 @@ def cache_contents(*, password: str) -> dict[str, str]:
 
 
 def gateway_contents(
-    claim: Claim, *, master_key: str, salt_key: str, gateway_password: str, cache_password: str
+    topology: Topology, *, master_key: str, salt_key: str, gateway_password: str, cache_password: str
 ) -> dict[str, str]:
     """Return what the gateway's Secret holds.
 
     Args:
-        claim: the claim.
+        topology: the topology.
         master_key: LiteLLM's master key, `sk-` and at least 32 random bytes.
         salt_key: key that LiteLLM encrypts with; never changed, or what it encrypted is lost.
         gateway_password: password of the gateway's database role.
@@ -117,16 +116,16 @@ def gateway_contents(
     return {
         "LITELLM_MASTER_KEY": master_key,
         "LITELLM_SALT_KEY": salt_key,
-        "DATABASE_URL": database_url(claim, GATEWAY_ROLE, gateway_password),
+        "DATABASE_URL": database_url(topology, GATEWAY_ROLE, gateway_password),
         "REDIS_PASSWORD": cache_password,
     }
 
 
-def migrations_contents(claim: Claim, *, owner_password: str) -> dict[str, str]:
+def migrations_contents(topology: Topology, *, owner_password: str) -> dict[str, str]:
     """Return what the migrations' Secret holds."""
     escaped = owner_password.replace("\\", "\\\\").replace(":", "\\:")
     return {
-        "DATABASE_URL": database_url(claim, OWNER, owner_password),
+        "DATABASE_URL": database_url(topology, OWNER, owner_password),
         "pgpass": f"*:*:*:{OWNER}:{escaped}\n",
     }
 
@@ -149,9 +148,14 @@ def endpoint_contents(*, token: str, runtime_key: str, certificate: str, private
     }
 
 
-def endpoint_credentials_contents(tokens: Mapping[str, str]) -> dict[str, str]:
-    """Return what the guard's Secret holds: the token of each endpoint in a Pod, by endpoint id."""
-    return {endpoint_variable(endpoint_id): token for endpoint_id, token in sorted(tokens.items())}
+def endpoint_credentials_contents(topology: Topology, tokens: Mapping[str, str]) -> dict[str, str]:
+    """Return what the guard's Secret holds.
+
+    Args:
+        topology: the topology.
+        tokens: the token of each endpoint in a Pod, by endpoint id.
+    """
+    return {credential_variable(pod): tokens[pod.id.name] for pod in topology.pods}
 
 
 def secret_name(base: str, contents: Mapping[str, str]) -> str:
@@ -164,35 +168,40 @@ def secret_name(base: str, contents: Mapping[str, str]) -> str:
     return f"{base}-{digest.hex()}"
 
 
-def secret(name: Any, app: str, contents: Any) -> Manifest:
+def secret(namespace: str, stable_name: str, name: Any, app: str, contents: Any) -> Object:
     """Return an immutable Secret.
 
     Args:
+        namespace: where it is.
+        stable_name: its name without the digest of its content.
         name: its name; may be a Pulumi output.
         app: the program that it belongs to.
         contents: its content by key; may be a secret Pulumi output.
     """
-    return {
+    manifest = {
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": metadata(name, "credentials", app=app),
+        "metadata": metadata(namespace, name, "credentials", app=app),
         "immutable": True,
         "type": "Opaque",
         "stringData": contents,
     }
+    return Object(manifest, stable_name)
 
 
-def in_cluster_trust(name: Any, certificate: Any) -> Manifest:
+def in_cluster_trust(namespace: str, name: Any, certificate: Any) -> Object:
     """Return the ConfigMap with the CA of the endpoints in Hearth's own Pods.
 
     Args:
+        namespace: where it is.
         name: its name; may be a Pulumi output.
         certificate: the CA certificate as PEM; may be a Pulumi output.
     """
-    return {
+    manifest = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": metadata(name, "trust", app=GATEWAY),
+        "metadata": metadata(namespace, name, "trust", app=GATEWAY),
         "immutable": True,
         "data": {"in-cluster.pem": certificate},
     }
+    return Object(manifest, IN_CLUSTER_TRUST)

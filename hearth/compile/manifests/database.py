@@ -2,12 +2,12 @@
 
 from typing import Any, Final
 
-from hearth.claim.claim import Claim
 from hearth.claim.llm import InClusterDatabase
 from hearth.compile.images import POSTGRES_BINARIES, image
 from hearth.compile.manifests.common import (
     TEMPORARY,
     Manifest,
+    Object,
     config_map,
     config_volume,
     container,
@@ -28,6 +28,7 @@ from hearth.compile.manifests.common import (
 from hearth.compile.manifests.connection import POSTGRES_PORT, max_connections
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.names import DATABASE, ROLE_LABEL
+from hearth.topology.topology import Topology
 from hearth.versions import versions
 
 VOLUME_CLAIM: Final = "llm-database-data"
@@ -40,7 +41,7 @@ _MEMORY_BASE_MIB: Final = 512
 _MEMORY_PER_CONNECTION_MIB: Final = 4
 
 
-def _volume_claim(database: InClusterDatabase) -> Manifest:
+def _volume_claim(topology: Topology, database: InClusterDatabase) -> Object:
     spec: dict[str, Any] = {
         # One Pod alone: PostgreSQL's own lock does not reach across Pods.
         "accessModes": ["ReadWriteOncePod"],
@@ -48,30 +49,33 @@ def _volume_claim(database: InClusterDatabase) -> Manifest:
     }
     if database.storage_class is not None:
         spec["storageClassName"] = database.storage_class
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": metadata(VOLUME_CLAIM, _COMPONENT, app=DATABASE),
-        "spec": spec,
-    }
+    return Object.named(
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": metadata(topology.namespace, VOLUME_CLAIM, _COMPONENT, app=DATABASE),
+            "spec": spec,
+        }
+    )
 
 
-def database(claim: Claim, names: SecretNames, *, pool: int) -> list[Manifest]:
+def database(topology: Topology, names: SecretNames, *, pool: int) -> list[Object]:
     """Return PostgreSQL, or nothing when the database is external.
 
     Args:
-        claim: the claim.
+        topology: the topology.
         names: names of the Secrets.
         pool: database connections of one gateway Pod.
 
     Raises:
         ClaimError: the gateway would need more connections than PostgreSQL may be given.
     """
-    declared = claim.llm.database
+    declared = topology.gateway.database
     if not isinstance(declared, InClusterDatabase):
         return []
-    connections = max_connections(claim.llm.gateway.replicas, pool)
+    connections = max_connections(topology.gateway.replicas, pool)
     files = config_map(
+        topology.namespace,
         "llm-database-files",
         _COMPONENT,
         {
@@ -82,7 +86,7 @@ def database(claim: Claim, names: SecretNames, *, pool: int) -> list[Manifest]:
         },
         app=DATABASE,
     )
-    profile = image(claim, "postgres")
+    profile = image(topology.policy.images, "postgres")
     memory = _MEMORY_BASE_MIB + _MEMORY_PER_CONNECTION_MIB * connections
     bounds = resources(cpu="100m", memory="256Mi", memory_limit=f"{memory}Mi", storage="64Mi", storage_limit="256Mi")
     mounts = [
@@ -119,7 +123,7 @@ def database(claim: Claim, names: SecretNames, *, pool: int) -> list[Manifest]:
     stateful_set: Manifest = {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
-        "metadata": metadata(DATABASE, _COMPONENT),
+        "metadata": metadata(topology.namespace, DATABASE, _COMPONENT),
         "spec": {
             "serviceName": DATABASE,
             "replicas": 1,
@@ -134,7 +138,7 @@ def database(claim: Claim, names: SecretNames, *, pool: int) -> list[Manifest]:
                 containers=[postgres],
                 volumes=[
                     {"name": "data", "persistentVolumeClaim": {"claimName": VOLUME_CLAIM}},
-                    config_volume("files", files["metadata"]["name"]),
+                    config_volume("files", files.name),
                     secret_volume("secret", names.database, ["owner-password", "gateway-password"]),
                     empty_dir("run", "1Mi", in_memory=True),
                     empty_dir("shm", "128Mi", in_memory=True),
@@ -144,9 +148,9 @@ def database(claim: Claim, names: SecretNames, *, pool: int) -> list[Manifest]:
         },
     }
     return [
-        service_account(DATABASE, _COMPONENT),
+        service_account(topology.namespace, DATABASE, _COMPONENT),
         files,
-        _volume_claim(declared),
-        service(DATABASE, _COMPONENT, {"postgres": POSTGRES_PORT}, headless=True),
-        stateful_set,
+        _volume_claim(topology, declared),
+        service(topology.namespace, DATABASE, _COMPONENT, {"postgres": POSTGRES_PORT}, headless=True),
+        Object.named(stateful_set),
     ]

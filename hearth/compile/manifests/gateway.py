@@ -4,14 +4,13 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hearth.claim.claim import Claim
-from hearth.claim.network import NoAuth
 from hearth.compile.front import longest_answer_ms
 from hearth.compile.images import image
 from hearth.compile.manifests.cache import CACHE_PORT
 from hearth.compile.manifests.common import (
     TEMPORARY,
     Manifest,
+    Object,
     config_map,
     config_volume,
     container,
@@ -39,14 +38,11 @@ from hearth.compile.names import (
     GATEWAY_PORT,
     GUARD_PROBE_PORT,
     LITELLM_PORT,
-    NAMESPACE,
     ROLE_LABEL,
     credential_key,
-    endpoint_variable,
-    pod_endpoints,
-    provider_variable,
+    credential_variable,
 )
-from hearth.compile.upstreams import offered_providers
+from hearth.topology.topology import Topology
 
 PRE_STOP_SECONDS: Final = 10
 """How long a Pod goes on serving after it has left the Service, in seconds: until every node knows."""
@@ -56,37 +52,34 @@ STOP_MARGIN_SECONDS: Final = 20
 _COMPONENT: Final = "gateway"
 
 
-def grace_seconds(claim: Claim) -> int:
+def grace_seconds(topology: Topology) -> int:
     """Return how long a gateway Pod may take to stop: as long as its longest request, and a little more."""
-    return PRE_STOP_SECONDS + math.ceil(longest_answer_ms(claim) / 1000) + STOP_MARGIN_SECONDS
+    return PRE_STOP_SECONDS + math.ceil(longest_answer_ms(topology) / 1000) + STOP_MARGIN_SECONDS
 
 
-def _guard_environment(claim: Claim, names: SecretNames) -> list[dict[str, Any]]:
+def _guard_environment(topology: Topology, names: SecretNames) -> list[dict[str, Any]]:
     """Return the guard's credentials, each from the Secret that owns it.
 
     What the operator writes is optional: without it the guard answers 401 for that endpoint and the gateway goes on
     serving the others (S3-41). What the deployment makes has to be there.
     """
-    in_pods = set(pod_endpoints(claim))
     variables = []
-    for endpoint_id, endpoint in sorted(claim.endpoints.items()):
-        auth = endpoint.endpoint_auth
-        if isinstance(auth, NoAuth):
+    for upstream in topology.upstreams:
+        credential = upstream.credential
+        if credential is None:
             continue
-        variable = endpoint_variable(endpoint_id)
-        if endpoint_id in in_pods:
+        variable = credential_variable(upstream)
+        if credential.source == "deployment":
             variables.append(secret_variable(variable, names.endpoint_credentials, variable))
-        else:
-            key = credential_key(auth.credential_ref)
+        elif credential.source == "reference":
+            key = credential_key(credential.name)
             variables.append(secret_variable(variable, EXTERNAL_CREDENTIALS, key, optional=True))
-    for provider in offered_providers(claim):
-        key = provider.name.replace("-", "_") + "_api_key"
-        variable = provider_variable(provider.api_key_property)
-        variables.append(secret_variable(variable, PROVIDER_CREDENTIALS, key, optional=True))
+        else:
+            variables.append(secret_variable(variable, PROVIDER_CREDENTIALS, credential.name, optional=True))
     return variables
 
 
-def _litellm_environment(names: SecretNames) -> list[dict[str, Any]]:
+def _litellm_environment(topology: Topology, names: SecretNames) -> list[dict[str, Any]]:
     plain = {
         "HOME": TEMPORARY,
         "LITELLM_MODE": "PRODUCTION",
@@ -100,7 +93,7 @@ def _litellm_environment(names: SecretNames) -> list[dict[str, Any]]:
         "LITELLM_TELEMETRY_DISABLED": "true",
         # LiteLLM takes an embedding's `max_retries: 0` for absent, and would ask a full endpoint three times.
         "DEFAULT_MAX_RETRIES": "0",
-        "REDIS_HOST": f"{CACHE}.{NAMESPACE}.svc.cluster.local",
+        "REDIS_HOST": f"{CACHE}.{topology.namespace}.svc.cluster.local",
         "REDIS_PORT": str(CACHE_PORT),
         # Its default keeps answering 503 for a minute after Valkey is back.
         "REDIS_CIRCUIT_BREAKER_RECOVERY_TIMEOUT": "5",
@@ -113,34 +106,36 @@ def _litellm_environment(names: SecretNames) -> list[dict[str, Any]]:
 
 
 def gateway(
-    claim: Claim,
+    topology: Topology,
     names: SecretNames,
     *,
     litellm_yaml: str,
     proxy_files: Mapping[str, str],
     trust: Any,
-) -> list[Manifest]:
+) -> list[Object]:
     """Return the gateway.
 
     Args:
-        claim: the claim.
+        topology: the topology.
         names: names of the Secrets.
         litellm_yaml: text of LiteLLM's config.yaml.
         proxy_files: files of the guard and the front by name, `guard.cfg` and `front.cfg` among them.
         trust: name of the ConfigMap with the trust bundles.
     """
-    litellm_config = config_map("llm-gateway-config", _COMPONENT, {"config.yaml": litellm_yaml}, app=GATEWAY)
-    proxy_config = config_map("llm-guard", _COMPONENT, proxy_files, app=GATEWAY)
-    litellm_image, haproxy_image = image(claim, "litellm"), image(claim, "haproxy")
-    replicas = claim.llm.gateway.replicas
-    verify_database = database_address(claim).trust_bundle is not None
+    litellm_config = config_map(
+        topology.namespace, "llm-gateway-config", _COMPONENT, {"config.yaml": litellm_yaml}, app=GATEWAY
+    )
+    proxy_config = config_map(topology.namespace, "llm-guard", _COMPONENT, proxy_files, app=GATEWAY)
+    litellm_image, haproxy_image = image(topology.policy.images, "litellm"), image(topology.policy.images, "haproxy")
+    replicas = topology.gateway.replicas
+    verify_database = database_address(topology).trust_bundle is not None
 
     guard = container(
         "guard",
         haproxy_image,
         sidecar=True,
         args=["-db", "-f", "/etc/haproxy/guard.cfg", "-f", "/etc/haproxy/front.cfg"],
-        environment=_guard_environment(claim, names),
+        environment=_guard_environment(topology, names),
         ports={"http": GATEWAY_PORT, "guard-probe": GUARD_PROBE_PORT, "front-probe": FRONT_PROBE_PORT},
         resources=resources(cpu="50m", memory="64Mi", memory_limit="512Mi"),
         mounts=[
@@ -166,7 +161,7 @@ def gateway(
             "--keepalive_timeout",
             "75",
         ],
-        environment=_litellm_environment(names),
+        environment=_litellm_environment(topology, names),
         resources=resources(cpu="200m", memory="1Gi", memory_limit="2Gi", storage_limit="512Mi"),
         mounts=[
             mount("config", "/etc/litellm", read_only=True),
@@ -183,7 +178,7 @@ def gateway(
     deployment: Manifest = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": metadata(GATEWAY, _COMPONENT),
+        "metadata": metadata(topology.namespace, GATEWAY, _COMPONENT),
         "spec": {
             "replicas": replicas,
             "progressDeadlineSeconds": 900,
@@ -194,14 +189,14 @@ def gateway(
                 {**labels(GATEWAY, _COMPONENT), ROLE_LABEL: "gateway"},
                 image=litellm_image,
                 service_account=GATEWAY,
-                grace_seconds=grace_seconds(claim),
+                grace_seconds=grace_seconds(topology),
                 init_containers=[guard],
                 containers=[litellm],
                 volumes=[
-                    config_volume("config", litellm_config["metadata"]["name"]),
-                    config_volume("proxy", proxy_config["metadata"]["name"]),
-                    trust_volume(claim, trust, names),
-                    *database_trust_volume(claim, trust),
+                    config_volume("config", litellm_config.name),
+                    config_volume("proxy", proxy_config.name),
+                    trust_volume(topology, trust, names),
+                    *database_trust_volume(topology, trust),
                     empty_dir("tmp", "256Mi"),
                 ],
                 topologySpreadConstraints=spread(GATEWAY),
@@ -209,25 +204,27 @@ def gateway(
         },
     }
     made = [
-        service_account(GATEWAY, _COMPONENT),
+        service_account(topology.namespace, GATEWAY, _COMPONENT),
         litellm_config,
         proxy_config,
-        service(GATEWAY, _COMPONENT, {"http": GATEWAY_PORT}),
-        deployment,
+        service(topology.namespace, GATEWAY, _COMPONENT, {"http": GATEWAY_PORT}),
+        Object.named(deployment),
     ]
     if replicas > 1:
         # With one replica it would forbid every drain of its node.
         made.append(
-            {
-                "apiVersion": "policy/v1",
-                "kind": "PodDisruptionBudget",
-                "metadata": metadata(GATEWAY, _COMPONENT),
-                "spec": {
-                    "maxUnavailable": 1,
-                    # A Pod that does not serve anyway must not hold up the drain of its node.
-                    "unhealthyPodEvictionPolicy": "AlwaysAllow",
-                    "selector": {"matchLabels": selector(GATEWAY)},
-                },
-            }
+            Object.named(
+                {
+                    "apiVersion": "policy/v1",
+                    "kind": "PodDisruptionBudget",
+                    "metadata": metadata(topology.namespace, GATEWAY, _COMPONENT),
+                    "spec": {
+                        "maxUnavailable": 1,
+                        # A Pod that does not serve anyway must not hold up the drain of its node.
+                        "unhealthyPodEvictionPolicy": "AlwaysAllow",
+                        "selector": {"matchLabels": selector(GATEWAY)},
+                    },
+                }
+            )
         )
     return made

@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from hearth.claim.claim import Claim
 from hearth.compile.images import POSTGRES_BINARIES, image
 from hearth.compile.manifests.common import (
     TEMPORARY,
     Manifest,
+    Object,
     config_map,
     config_volume,
     container,
@@ -26,11 +26,12 @@ from hearth.compile.manifests.connection import DATABASE_CA, OWNER, database_add
 from hearth.compile.manifests.credentials import MIGRATIONS, SecretNames
 from hearth.compile.manifests.trust import database_trust_volume
 from hearth.compile.names import ROLE_LABEL
+from hearth.topology.topology import Topology
 
 _COMPONENT: Final = "migrations"
 
 
-def migrations(claim: Claim, names: SecretNames, trust: Any) -> list[Manifest]:
+def migrations(topology: Topology, names: SecretNames, trust: Any) -> list[Object]:
     """Return the migrations' Job. It has to be complete before the gateway starts.
 
     Its name is the digest of what it does: a new LiteLLM, other rules for the gateway's role or another database
@@ -38,18 +39,19 @@ def migrations(claim: Claim, names: SecretNames, trust: Any) -> list[Manifest]:
     vain half way is started again by itself.
 
     Args:
-        claim: the claim.
+        topology: the topology.
         names: names of the Secrets.
         trust: name of the ConfigMap with the trust bundles.
     """
-    address = database_address(claim)
+    address = database_address(topology)
     files = config_map(
+        topology.namespace,
         "llm-migrations-files",
         _COMPONENT,
         {name: text_file(name) for name in ("lockdown.sh", "lockdown.sql", "views.py")},
         app=MIGRATIONS,
     )
-    litellm, postgres = image(claim, "litellm"), image(claim, "postgres")
+    litellm, postgres = image(topology.policy.images, "litellm"), image(topology.policy.images, "postgres")
     verify = address.trust_bundle is not None
     ca_mounts = [mount("database-ca", DATABASE_CA.rsplit("/", 1)[0], read_only=True)] if verify else []
     litellm_environment = [
@@ -103,11 +105,16 @@ def migrations(claim: Claim, names: SecretNames, trust: Any) -> list[Manifest]:
             *ca_mounts,
         ],
     )
-    content = [claim.llm.database.model_dump(mode="json"), litellm.reference, postgres.reference, files["data"]]
+    content = [
+        topology.gateway.database.model_dump(mode="json"),
+        litellm.reference,
+        postgres.reference,
+        files.manifest["data"],
+    ]
     job: Manifest = {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": metadata(f"{MIGRATIONS}-{content_digest(content)}", _COMPONENT, app=MIGRATIONS),
+        "metadata": metadata(topology.namespace, f"{MIGRATIONS}-{content_digest(content)}", _COMPONENT, app=MIGRATIONS),
         "spec": {
             "backoffLimit": 4,
             "activeDeadlineSeconds": 1200,
@@ -119,14 +126,14 @@ def migrations(claim: Claim, names: SecretNames, trust: Any) -> list[Manifest]:
                 init_containers=[migrate, views],
                 containers=[lockdown],
                 volumes=[
-                    config_volume("files", files["metadata"]["name"]),
+                    config_volume("files", files.name),
                     secret_volume("secret", names.migrations, ["pgpass"]),
                     empty_dir("password", "1Mi", in_memory=True),
                     empty_dir("tmp", "256Mi"),
-                    *database_trust_volume(claim, trust),
+                    *database_trust_volume(topology, trust),
                 ],
                 restartPolicy="Never",
             ),
         },
     }
-    return [service_account(MIGRATIONS, _COMPONENT), files, job]
+    return [service_account(topology.namespace, MIGRATIONS, _COMPONENT), files, Object(job, MIGRATIONS)]

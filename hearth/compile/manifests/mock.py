@@ -3,10 +3,10 @@
 from importlib import resources as package
 from typing import Final
 
-from hearth.claim.claim import Claim
 from hearth.compile.images import image
 from hearth.compile.manifests.common import (
     Manifest,
+    Object,
     config_map,
     config_volume,
     container,
@@ -22,6 +22,7 @@ from hearth.compile.manifests.common import (
     service_account,
 )
 from hearth.compile.names import ROLE_LABEL
+from hearth.topology.topology import Topology
 
 MOCK: Final = "vllm-inference"
 """Service and Deployment of the mock; the name is that of the server that it stands in for (S3-3)."""
@@ -31,13 +32,13 @@ MOCK_PORT: Final = 8000
 _COMPONENT: Final = "mock"
 
 
-def mock(claim: Claim) -> list[Manifest]:
+def mock(topology: Topology) -> list[Object]:
     """Return the mock model server, or nothing on a cluster with GPUs (S3-88)."""
-    if claim.llm.gpu_acceleration:
+    if not topology.gateway.mock:
         return []
-    profile = image(claim, "python")
+    profile = image(topology.policy.images, "python")
     program = (package.files("hearth.serve") / "mock_server.py").read_text(encoding="utf-8")
-    files = config_map(f"{MOCK}-mock", _COMPONENT, {"mock_server.py": program}, app=MOCK)
+    files = config_map(topology.namespace, f"{MOCK}-mock", _COMPONENT, {"mock_server.py": program}, app=MOCK)
     server = container(
         "mock",
         profile,
@@ -53,7 +54,7 @@ def mock(claim: Claim) -> list[Manifest]:
     deployment: Manifest = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": metadata(MOCK, _COMPONENT),
+        "metadata": metadata(topology.namespace, MOCK, _COMPONENT),
         "spec": {
             "replicas": 1,
             "selector": {"matchLabels": selector(MOCK)},
@@ -63,8 +64,13 @@ def mock(claim: Claim) -> list[Manifest]:
                 service_account="llm-mock",
                 grace_seconds=10,
                 containers=[server],
-                volumes=[config_volume("files", files["metadata"]["name"])],
+                volumes=[config_volume("files", files.name)],
             ),
         },
     }
-    return [service_account("llm-mock", _COMPONENT), files, service(MOCK, _COMPONENT, {"http": MOCK_PORT}), deployment]
+    return [
+        service_account(topology.namespace, "llm-mock", _COMPONENT),
+        files,
+        service(topology.namespace, MOCK, _COMPONENT, {"http": MOCK_PORT}),
+        Object.named(deployment),
+    ]

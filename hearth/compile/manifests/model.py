@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hearth.claim.claim import Claim
 from hearth.claim.endpoints import RuntimeModel
 from hearth.claim.names import tagged_model
 from hearth.claim.problems import ClaimError, Problem
 from hearth.compile.images import ImageProfile, image
 from hearth.compile.manifests.common import TEMPORARY, container, literal, mount, secret_volume
 from hearth.compile.manifests.credentials import HUB_CREDENTIALS
+from hearth.topology.topology import Topology
+from hearth.topology.upstreams import Upstream
 
 MODELS: Final = "/models"
 """Where the model files are in every container of the Pod."""
@@ -56,7 +57,7 @@ def _refuse(endpoint_id: str, path: str, message: str, remedy: str) -> ClaimErro
     return ClaimError([Problem(f"hearth:endpoints.{endpoint_id}.runtime{path}", message, remedy)])
 
 
-def pod_models(claim: Claim, endpoint_id: str) -> tuple[PodModel, ...]:
+def pod_models(upstream: Upstream) -> tuple[PodModel, ...]:
     """Return the models of an endpoint in a Pod, each with the name that deployments ask for it by.
 
     A model of the Ollama library has a name of its own. Any other has the one name that the deployments on this
@@ -65,7 +66,7 @@ def pod_models(claim: Claim, endpoint_id: str) -> tuple[PodModel, ...]:
     Raises:
         ClaimError: a source does not work in a Pod, or it cannot be told which model a deployment means.
     """
-    runtime = claim.endpoints[endpoint_id].runtime
+    endpoint_id, runtime = upstream.id.name, upstream.runtime
     if runtime is None:
         return ()
     for index, model in enumerate(runtime.models):
@@ -83,8 +84,7 @@ def pod_models(claim: Claim, endpoint_id: str) -> tuple[PodModel, ...]:
     if runtime.engine == "llamaCpp" and len(runtime.models) > 1:
         raise _refuse(endpoint_id, ".models", "llama.cpp serves one model", "Give each model an endpoint of its own")
     library = {tagged_model(model.source.ollama) for model in runtime.models if model.source.ollama is not None}
-    wanted = {found.model for found in claim.deployments.values() if found.endpoint == endpoint_id}
-    wanted = {model for model in wanted if tagged_model(model) not in library}
+    wanted = {model for model in upstream.models if tagged_model(model) not in library}
     unnamed = [model for model in runtime.models if model.source.ollama is None]
     if len(unnamed) > 1 or len(wanted) > 1 or (wanted and not unnamed):
         raise _refuse(
@@ -99,7 +99,7 @@ def pod_models(claim: Claim, endpoint_id: str) -> tuple[PodModel, ...]:
 
 
 def fetch_containers(
-    claim: Claim, models: Sequence[PodModel], runtime: ImageProfile, resources: dict[str, Any]
+    topology: Topology, models: Sequence[PodModel], runtime: ImageProfile, resources: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Return the init containers that bring the model files.
 
@@ -107,12 +107,12 @@ def fetch_containers(
     that it came from, which could say anything. That one needs `cp`, and the file readable for everyone.
 
     Args:
-        claim: the claim.
+        topology: the topology.
         models: the models.
         runtime: image of the runtime, whose user owns the files.
         resources: resources of each container.
     """
-    checker = image(claim, "llamacpp")
+    checker = image(topology.policy.images, "llamacpp")
     made = []
     for model in models:
         if model.from_library:

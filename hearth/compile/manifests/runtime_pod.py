@@ -7,15 +7,15 @@ knows the sidecar's port alone (S4-88, S4-89).
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from hearth.claim.claim import Claim
-from hearth.claim.endpoints import Endpoint, Runtime, RuntimeCapacity
+from hearth.claim.endpoints import RuntimeCapacity
+from hearth.claim.operations import only_vectors
 from hearth.claim.problems import ClaimError, Problem
 from hearth.compile.images import ImageProfile, image
 from hearth.compile.manifests.common import (
     TEMPORARY,
     Manifest,
+    Object,
     config_map,
     config_volume,
     container,
@@ -52,10 +52,10 @@ from hearth.compile.names import (
     ROLE_LABEL,
     SIDECAR_PORT,
     endpoint_service,
-    pod_endpoints,
 )
-from hearth.compile.operations import endpoint_operations
-from hearth.compile.sidecar import SidecarConfig, needs_runtime_credential
+from hearth.compile.sidecar import SidecarConfig
+from hearth.topology.topology import Topology
+from hearth.topology.upstreams import Runtime, Upstream
 
 SERVICE_ACCOUNT: Final = "llm-runtime"
 """ServiceAccount of all runtimes."""
@@ -76,17 +76,11 @@ def _mebibytes(quantity: str) -> int:
     return number * {"Mi": 1, "Gi": 1024, "Ti": 1024**2}[unit]
 
 
-def _loopback(runtime: Runtime) -> tuple[str, int]:
-    url = urlsplit(runtime.loopback)
-    host = url.hostname or ""
-    return ("127.0.0.1" if host == "localhost" else host), url.port or 80
-
-
 def _llamacpp_arguments(
-    claim: Claim, endpoint_id: str, runtime: Runtime, capacity: RuntimeCapacity, profile: ImageProfile
+    upstream: Upstream, runtime: Runtime, capacity: RuntimeCapacity, profile: ImageProfile
 ) -> list[str]:
-    (model,) = pod_models(claim, endpoint_id)
-    host, port = _loopback(runtime)
+    (model,) = pod_models(upstream)
+    host, port = runtime.loopback.number, runtime.loopback.port
     slots = capacity.max_parallel_requests
     made = ["--model", model.file, "--alias", literal(model.name), "--host", host, "--port", str(port)]
     # The slots share the context evenly, and the claim states that of one request.
@@ -96,13 +90,13 @@ def _llamacpp_arguments(
         made += ["--chat-template", runtime.chat_template]
     if runtime.threads is not None:
         made += ["--threads", str(runtime.threads)]
-    if endpoint_operations(claim, endpoint_id) == ("embedding",):
+    if only_vectors(upstream.operations):
         made.append("--embedding")
     return [*made, *profile.options]
 
 
 def _ollama_environment(runtime: Runtime, capacity: RuntimeCapacity) -> list[dict[str, Any]]:
-    host, port = _loopback(runtime)
+    host, port = runtime.loopback.number, runtime.loopback.port
     settings = {
         "HOME": TEMPORARY,
         "OLLAMA_HOST": f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
@@ -119,15 +113,16 @@ def _ollama_environment(runtime: Runtime, capacity: RuntimeCapacity) -> list[dic
 
 
 def _llamacpp(
-    claim: Claim, endpoint_id: str, runtime: Runtime, capacity: RuntimeCapacity, bounds: Mapping[str, Any]
+    upstream: Upstream, runtime: Runtime, capacity: RuntimeCapacity, profile: ImageProfile, bounds: Mapping[str, Any]
 ) -> dict[str, Any]:
-    profile = image(claim, "llamacpp")
-    health = execute("curl", "--fail", "--silent", "--output", "/dev/null", f"{runtime.loopback}/health")
+    health = execute(
+        "curl", "--fail", "--silent", "--output", "/dev/null", f"http://{runtime.loopback.authority}/health"
+    )
     return container(
         "runtime",
         profile,
         sidecar=True,
-        args=_llamacpp_arguments(claim, endpoint_id, runtime, capacity, profile),
+        args=_llamacpp_arguments(upstream, runtime, capacity, profile),
         environment=[{"name": "HOME", "value": TEMPORARY}],
         resources=bounds,
         mounts=[
@@ -174,11 +169,11 @@ def _startup_seconds(capacity: RuntimeCapacity) -> int:
     return max(SHORTEST_START_SECONDS, math.ceil(capacity.cold_start_timeout_ms / 1000))
 
 
-def _sidecar(claim: Claim, sidecar: SidecarConfig) -> dict[str, Any]:
+def _sidecar(topology: Topology, sidecar: SidecarConfig) -> dict[str, Any]:
     memory = math.ceil(sidecar.memory_bytes / 1024**2)
     return container(
         "sidecar",
-        image(claim, "haproxy"),
+        image(topology.policy.images, "haproxy"),
         args=["-db", "-f", "/etc/sidecar/sidecar.cfg"],
         ports={"https": SIDECAR_PORT, "probe": GUARD_PROBE_PORT},
         resources=resources(cpu="25m", memory="64Mi", memory_limit=f"{memory}Mi"),
@@ -196,33 +191,34 @@ def _sidecar(claim: Claim, sidecar: SidecarConfig) -> dict[str, Any]:
     )
 
 
-def _declared(endpoint_id: str, endpoint: Endpoint) -> tuple[Runtime, RuntimeCapacity]:
-    path = f"hearth:endpoints.{endpoint_id}"
-    if endpoint.runtime is None or endpoint.runtime_capacity is None:
+def _declared(upstream: Upstream) -> tuple[Runtime, RuntimeCapacity]:
+    path = f"hearth:endpoints.{upstream.id.name}"
+    if upstream.runtime is None or upstream.capacity is None:
         raise ClaimError([Problem(f"{path}.runtimeCapacity", "is missing", "Declare what the runtime can bear")])
-    if endpoint.runtime.engine == "vllm":
+    if upstream.runtime.engine == "vllm":
         problem = Problem(f"{path}.runtime.engine", "vllm in a Pod is not supported yet", "Use llamaCpp or ollama")
         raise ClaimError([problem])
-    return endpoint.runtime, endpoint.runtime_capacity
+    return upstream.runtime, upstream.capacity
 
 
-def runtime_pod(claim: Claim, endpoint_id: str, names: SecretNames, sidecar: SidecarConfig) -> list[Manifest]:
+def runtime_pod(topology: Topology, upstream: Upstream, names: SecretNames, sidecar: SidecarConfig) -> list[Object]:
     """Return the Deployment and Service of one endpoint in a Pod.
 
     Args:
-        claim: the claim.
-        endpoint_id: the endpoint.
+        topology: the topology.
+        upstream: the endpoint.
         names: names of the Secrets.
         sidecar: its compiled sidecar.
 
     Raises:
         ClaimError: the runtime cannot run in a Pod as it is declared.
     """
+    endpoint_id = upstream.id.name
     name = endpoint_service(endpoint_id)
-    runtime, capacity = _declared(endpoint_id, claim.endpoints[endpoint_id])
-    models = pod_models(claim, endpoint_id)
+    runtime, capacity = _declared(upstream)
+    models = pod_models(upstream)
     ollama = runtime.engine == "ollama"
-    profile = image(claim, "ollama" if ollama else "llamacpp")
+    profile = image(topology.policy.images, "ollama" if ollama else "llamacpp")
     size = _mebibytes(runtime.memory) * len(models)
     storage = f"{size * (2 if ollama else 1) + 256}Mi"
     bounds = resources(
@@ -234,7 +230,7 @@ def runtime_pod(claim: Claim, endpoint_id: str, names: SecretNames, sidecar: Sid
         storage_limit=storage,
     )
     fetching = resources(cpu="50m", memory="64Mi", memory_limit="512Mi", storage=storage, storage_limit=storage)
-    init_containers = fetch_containers(claim, models, profile, fetching)
+    init_containers = fetch_containers(topology, models, profile, fetching)
     if ollama:
         importing = resources(
             cpu="50m", memory="64Mi", memory_limit=runtime.memory, storage=storage, storage_limit=storage
@@ -242,21 +238,22 @@ def runtime_pod(claim: Claim, endpoint_id: str, names: SecretNames, sidecar: Sid
         init_containers += ollama_containers(models, profile, _ollama_environment(runtime, capacity), importing)
         init_containers.append(_ollama(runtime, capacity, models, profile, bounds))
     else:
-        init_containers.append(_llamacpp(claim, endpoint_id, runtime, capacity, bounds))
+        init_containers.append(_llamacpp(upstream, runtime, capacity, profile, bounds))
 
-    sidecar_config = config_map(f"llm-endpoint-{endpoint_id}", _COMPONENT, sidecar.files, app=name)
+    sidecar_config = config_map(topology.namespace, f"llm-endpoint-{endpoint_id}", _COMPONENT, sidecar.files, app=name)
     scripts = config_map(
+        topology.namespace,
         "llm-model-scripts",
         _COMPONENT,
         {"fetch.sh": text_file("fetch.sh"), "ollama.sh": text_file("ollama.sh")},
     )
     secret = names.endpoints[endpoint_id]
-    with_key = needs_runtime_credential(claim.endpoints[endpoint_id])
+    with_key = runtime.needs_credential
     volumes = [
         empty_dir("models", f"{size}Mi"),
         *([empty_dir("library", f"{size}Mi")] if ollama else []),
-        config_volume("scripts", scripts["metadata"]["name"]),
-        config_volume("sidecar", sidecar_config["metadata"]["name"]),
+        config_volume("scripts", scripts.name),
+        config_volume("sidecar", sidecar_config.name),
         secret_volume("sidecar-secret", secret, ["tokens.map", *(["runtime.map"] if with_key else [])]),
         secret_volume("sidecar-tls", secret, ["tls.crt", "tls.key"]),
         *([secret_volume("runtime-secret", secret, ["runtime-key"])] if with_key else []),
@@ -268,7 +265,7 @@ def runtime_pod(claim: Claim, endpoint_id: str, names: SecretNames, sidecar: Sid
     deployment: Manifest = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": metadata(name, _COMPONENT),
+        "metadata": metadata(topology.namespace, name, _COMPONENT),
         "spec": {
             "replicas": 1,
             "progressDeadlineSeconds": deadline,
@@ -282,27 +279,32 @@ def runtime_pod(claim: Claim, endpoint_id: str, names: SecretNames, sidecar: Sid
                 service_account=SERVICE_ACCOUNT,
                 grace_seconds=PRE_STOP_SECONDS + longest + STOP_MARGIN_SECONDS,
                 init_containers=init_containers,
-                containers=[_sidecar(claim, sidecar)],
+                containers=[_sidecar(topology, sidecar)],
                 volumes=volumes,
             ),
         },
     }
-    return [scripts, sidecar_config, service(name, _COMPONENT, {"https": SIDECAR_PORT}), deployment]
+    return [
+        scripts,
+        sidecar_config,
+        service(topology.namespace, name, _COMPONENT, {"https": SIDECAR_PORT}),
+        Object.named(deployment),
+    ]
 
 
-def runtime_pods(claim: Claim, names: SecretNames, sidecars: Mapping[str, SidecarConfig]) -> list[Manifest]:
+def runtime_pods(topology: Topology, names: SecretNames, sidecars: Mapping[str, SidecarConfig]) -> list[Object]:
     """Return everything of the endpoints whose runtime is placed in a Pod.
 
     Args:
-        claim: the claim.
+        topology: the topology.
         names: names of the Secrets.
         sidecars: compiled sidecar by endpoint id.
     """
-    ids = pod_endpoints(claim)
-    if not ids:
+    if not topology.pods:
         return []
-    made: dict[tuple[str, str], Manifest] = {}
-    for endpoint_id in ids:
-        for manifest in runtime_pod(claim, endpoint_id, names, sidecars[endpoint_id]):
-            made[manifest["kind"], manifest["metadata"]["name"]] = manifest
-    return [service_account(SERVICE_ACCOUNT, _COMPONENT), *made.values()]
+    # What all of them share is made once.
+    made: dict[tuple[str, str], Object] = {}
+    for pod in topology.pods:
+        for found in runtime_pod(topology, pod, names, sidecars[pod.id.name]):
+            made[found.kind, found.stable_name] = found
+    return [service_account(topology.namespace, SERVICE_ACCOUNT, _COMPONENT), *made.values()]

@@ -2,66 +2,68 @@
 
 from typing import Any
 
-from hearth.claim.claim import Claim
-from hearth.compile.manifests.common import Manifest, labels, pod_security_labels
+from hearth.compile.manifests.common import Manifest, Object, labels, pod_security_labels
 from hearth.compile.names import (
     APP_LABEL,
     GATEWAY,
     GATEWAY_PORT,
-    NAMESPACE,
     TENANT_LABEL,
     credentials_secret,
-    tenant_namespace,
 )
+from hearth.topology.topology import Tenant, Topology
 
 
-def tenant_objects(claim: Claim, name: str) -> list[Manifest]:
+def tenant_objects(tenant: Tenant) -> list[Object]:
     """Return a tenant's namespace and its default ServiceAccount, without NetworkPolicies (S3-51).
 
     Pods are held to `restricted`: an application that talks to a gateway needs no privilege, and one that does
     belongs in a namespace of its own.
     """
-    namespace = tenant_namespace(name, claim.tenants[name])
-    tenant_labels = {**labels(namespace, "tenant"), TENANT_LABEL: name}
+    namespace = tenant.namespace
+    tenant_labels = {**labels(namespace, "tenant"), TENANT_LABEL: tenant.name}
     return [
-        {
-            "apiVersion": "v1",
-            "kind": "Namespace",
-            "metadata": {"name": namespace, "labels": {**tenant_labels, **pod_security_labels()}},
-        },
-        {
-            "apiVersion": "v1",
-            "kind": "ServiceAccount",
-            "metadata": {"name": "default", "namespace": namespace, "labels": tenant_labels},
-            "automountServiceAccountToken": False,
-        },
+        Object.named(
+            {
+                "apiVersion": "v1",
+                "kind": "Namespace",
+                "metadata": {"name": namespace, "labels": {**tenant_labels, **pod_security_labels()}},
+            }
+        ),
+        Object.named(
+            {
+                "apiVersion": "v1",
+                "kind": "ServiceAccount",
+                "metadata": {"name": "default", "namespace": namespace, "labels": tenant_labels},
+                "automountServiceAccountToken": False,
+            }
+        ),
     ]
 
 
-def gateway_url() -> str:
+def gateway_url(topology: Topology) -> str:
     """Return the base URL that applications call: the OpenAI API without its last part."""
-    return f"http://{GATEWAY}.{NAMESPACE}.svc.cluster.local:{GATEWAY_PORT}/v1"
+    return f"http://{GATEWAY}.{topology.namespace}.svc.cluster.local:{GATEWAY_PORT}/v1"
 
 
-def credentials_secret_manifest(claim: Claim, tenant: str, app: str, key: Any) -> Manifest:
+def credentials_secret_manifest(topology: Topology, tenant: Tenant, app: str, key: Any) -> Manifest:
     """Return an application's Secret, written only after its key is registered (S3-47, U-1).
 
     `OPENAI_BASE_URL` is the name that the OpenAI SDKs read; the other two spellings of it are older.
 
     Args:
-        claim: the claim.
-        tenant: the tenant's name.
+        topology: the topology.
+        tenant: the tenant.
         app: the application's name.
         key: the registered key; may be a secret Pulumi output.
     """
-    url = gateway_url()
+    url = gateway_url(topology)
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {
             "name": credentials_secret(app),
-            "namespace": tenant_namespace(tenant, claim.tenants[tenant]),
-            "labels": {**labels(credentials_secret(app), "credentials"), TENANT_LABEL: tenant, APP_LABEL: app},
+            "namespace": tenant.namespace,
+            "labels": {**labels(credentials_secret(app), "credentials"), TENANT_LABEL: tenant.name, APP_LABEL: app},
         },
         "type": "Opaque",
         "stringData": {

@@ -10,7 +10,7 @@ import pytest
 from hearth.claim.claim import Claim
 from hearth.compile import digests
 from hearth.compile.artefacts import expected
-from hearth.evidence.canonical import canonical
+from hearth.canonical import canonical
 from hearth.versions import versions
 from tests.unit.claim import examples
 

@@ -4,7 +4,7 @@ import json
 import re
 
 from hearth.compile.artefacts import Artefacts, compile_claim
-from hearth.evidence.canonical import digest
+from hearth.canonical import digest
 from tests.unit.claim import examples
 
 

@@ -9,11 +9,12 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from hearth.claim.claim import Claim
-from hearth.evidence.canonical import canonical
+from hearth.canonical import canonical
 from hearth.evidence.document import Evidence, Statement
 from hearth.evidence.signing import evidence_text, sign
 from hearth.evidence.trust import TrustStore, public_key_text
-from hearth.evidence.verify import Expected, Subject
+from hearth.evidence.verify import Subject
+from hearth.topology.expected import Expected
 
 KEY_ID = "home-2026-q3"
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hearth.claim.problems import ClaimError
-from hearth.evidence.canonical import MAXIMUM_BYTES
+from hearth.evidence.reading import MAXIMUM_BYTES
 from hearth.evidence.reasons import Reason
 from hearth.evidence.store import evidence_file, read_evidence, read_trust_store
 from hearth.evidence.trust import public_key_text

@@ -5,15 +5,19 @@ from dataclasses import dataclass
 
 from hearth.claim.loader import LoadedClaim
 from hearth.claim.problems import ClaimError, Notice
-from hearth.compile.artefacts import Artefacts, compile_claim, expected
+from hearth.compile.artefacts import Artefacts, compile_topology, expected
 from hearth.evidence.gate import withheld_endpoints
 from hearth.evidence.store import read_evidence, read_trust_store
+from hearth.topology.resolve import resolve
+from hearth.topology.topology import Topology
 
 
 @dataclass(frozen=True)
 class CompiledEnvironment:
     """What an environment compiles to now."""
 
+    topology: Topology
+    """What the claim means."""
     artefacts: Artefacts
     """Everything that is deployed or rendered."""
     warnings: tuple[Notice, ...]
@@ -30,22 +34,22 @@ def compile_environment(loaded: LoadedClaim, *, now: datetime.datetime) -> Compi
     Raises:
         ClaimError: the trust store or evidence cannot be read, or there is evidence that does not hold.
     """
-    claim = loaded.claim
+    claim, topology = loaded.claim, resolve(loaded.claim)
     trust_store = read_trust_store(loaded.base, claim.policy.trust_store) if claim.policy.trust_store else None
     gate = withheld_endpoints(
         claim,
         loaded.stack,
-        expected=expected(claim),
+        expected=expected(topology),
         evidence=read_evidence(loaded.base, loaded.stack),
         trust_store=trust_store,
         now=now,
     )
     if gate.problems:
         raise ClaimError(gate.problems)
-    artefacts = compile_claim(
-        claim,
+    artefacts = compile_topology(
+        topology,
         bundles=loaded.bundles,
         withheld=gate.withheld,
         approved_key_ids=trust_store.approved_key_ids if trust_store else (),
     )
-    return CompiledEnvironment(artefacts, (*loaded.warnings, *gate.warnings))
+    return CompiledEnvironment(topology, artefacts, (*loaded.warnings, *gate.warnings))

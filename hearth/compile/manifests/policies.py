@@ -5,15 +5,15 @@ opened one of them alone would cut off DNS, the database and the cache, so the s
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from ipaddress import IPv4Network
 from typing import Any, Final
 
 from hearth.claim.addresses import without
-from hearth.claim.claim import Claim
 from hearth.claim.llm import ExternalDatabase
 from hearth.compile.guard_ranges import zone_addresses
 from hearth.compile.manifests.cache import CACHE_PORT
-from hearth.compile.manifests.common import Manifest, labels
+from hearth.compile.manifests.common import Object, labels
 from hearth.compile.manifests.connection import POSTGRES_PORT
 from hearth.compile.manifests.mock import MOCK_PORT
 from hearth.compile.manifests.model import fetches_from_network, pod_models
@@ -21,14 +21,11 @@ from hearth.compile.names import (
     APP_LABEL,
     ENDPOINT_LABEL,
     GATEWAY_PORT,
-    NAMESPACE,
     ROLE_LABEL,
     SIDECAR_PORT,
     TENANT_LABEL,
-    pod_endpoints,
-    tenant_namespace,
 )
-from hearth.compile.upstreams import upstreams
+from hearth.topology.topology import Tenant, Topology
 
 NAMESPACE_LABEL: Final = "kubernetes.io/metadata.name"
 """Label that the API server itself puts on every namespace; nobody can give it another value."""
@@ -79,34 +76,34 @@ def _blocks(cidrs: Iterable[str], port: int) -> Rule:
     return {"to": [_block(cidr) for cidr in cidrs], "ports": _tcp(port)}
 
 
-def _public(claim: Claim, port: int) -> Rule:
+def _public(topology: Topology, port: int) -> Rule:
     """Return the rule for public upstreams; the guard refuses the remaining special ranges.
 
     The ranges are listed instead of excepted from 0.0.0.0/0, because a network plugin has been seen to ignore `except`.
     """
     left = without(IPv4Network("0.0.0.0/0"), [IPv4Network(cidr) for cidr in INTERNAL_IPV4])
     cidrs = [str(network) for network in left]
-    if _has_ipv6(claim):
+    if _has_ipv6(topology):
         cidrs.append(PUBLIC_IPV6)
     return _blocks(cidrs, port)
 
 
-def _has_ipv6(claim: Claim) -> bool:
+def _has_ipv6(topology: Topology) -> bool:
     """Return whether the cluster has IPv6; a network plugin without it may refuse a policy that speaks of it."""
-    ranges = claim.policy.cluster_cidrs
+    ranges = topology.policy.cluster_cidrs
     return ranges is not None and any(":" in cidr for cidr in ranges.pods)
 
 
 def _policy(
+    namespace: str,
     name: str,
     component: str,
     selector: dict[str, Any],
     *,
-    namespace: str = NAMESPACE,
     ingress: Sequence[Rule] | None = None,
     egress: Sequence[Rule] | None = None,
     more_labels: dict[str, str] | None = None,
-) -> Manifest:
+) -> Object:
     """Return a NetworkPolicy; `None` leaves a direction alone, an empty list closes it."""
     spec: dict[str, Any] = {"podSelector": selector, "policyTypes": []}
     for direction, rules in (("Ingress", ingress), ("Egress", egress)):
@@ -114,120 +111,127 @@ def _policy(
             spec["policyTypes"].append(direction)
             if rules:
                 spec[direction.lower()] = list(rules)
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": {
-            "name": name,
-            "namespace": namespace,
-            "labels": {**labels(name, component), **(more_labels or {})},
-        },
-        "spec": spec,
-    }
+    return Object.named(
+        {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "NetworkPolicy",
+            "metadata": {
+                "name": name,
+                "namespace": namespace,
+                "labels": {**labels(name, component), **(more_labels or {})},
+            },
+            "spec": spec,
+        }
+    )
 
 
 def _for_role(role: str) -> dict[str, Any]:
     return {"matchLabels": {ROLE_LABEL: role}}
 
 
-def declaring_apps(claim: Claim, tenant: str) -> tuple[str, ...]:
-    """Return the apps of a tenant that declare the gateway, sorted (S3-45)."""
-    return tuple(sorted(name for name, app in claim.tenants[tenant].apps.items() if app.llm))
-
-
-def _clients(claim: Claim) -> list[dict[str, Any]]:
+def _clients(topology: Topology) -> list[dict[str, Any]]:
     """Return who may call the gateway: declaring apps in their tenant's namespace, each listed by name (C-23).
 
     The namespace is named as well as labelled: a label that somebody else puts on a namespace opens nothing.
     """
     return [
         {
-            "namespaceSelector": {"matchLabels": {NAMESPACE_LABEL: tenant_namespace(name, tenant), TENANT_LABEL: name}},
+            "namespaceSelector": {"matchLabels": {NAMESPACE_LABEL: tenant.namespace, TENANT_LABEL: tenant.name}},
             "podSelector": {
-                "matchExpressions": [{"key": APP_LABEL, "operator": "In", "values": list(declaring_apps(claim, name))}]
+                "matchExpressions": [{"key": APP_LABEL, "operator": "In", "values": [app.name for app in tenant.apps]}]
             },
         }
-        for name, tenant in sorted(claim.tenants.items())
-        if declaring_apps(claim, name)
+        for tenant in topology.tenants
+        if tenant.apps
     ]
 
 
-def _database_egress(claim: Claim) -> Rule:
-    database = claim.llm.database
+def _database_egress(topology: Topology) -> Rule:
+    database = topology.gateway.database
     if isinstance(database, ExternalDatabase):
         return _blocks(database.cidrs, database.port)
     return {"to": [_role("database")], "ports": _tcp(POSTGRES_PORT)}
 
 
-def _gateway_egress(claim: Claim) -> list[Rule]:
-    rules = [_dns(), _database_egress(claim), {"to": [_role("cache")], "ports": _tcp(CACHE_PORT)}]
-    in_pods = pod_endpoints(claim)
+def _gateway_egress(topology: Topology) -> list[Rule]:
+    rules = [_dns(), _database_egress(topology), {"to": [_role("cache")], "ports": _tcp(CACHE_PORT)}]
+    in_pods = [pod.id.name for pod in topology.pods]
     if in_pods:
         runtimes = {
             "matchLabels": {ROLE_LABEL: "runtime"},
-            "matchExpressions": [{"key": ENDPOINT_LABEL, "operator": "In", "values": list(in_pods)}],
+            "matchExpressions": [{"key": ENDPOINT_LABEL, "operator": "In", "values": in_pods}],
         }
         rules.append({"to": [{"podSelector": runtimes}], "ports": _tcp(SIDECAR_PORT)})
-    if not claim.llm.gpu_acceleration:
+    if topology.gateway.mock:
         rules.append({"to": [_role("mock")], "ports": _tcp(MOCK_PORT)})
     hosts: dict[int, set[str]] = {}
     public: set[int] = set()
-    for upstream in upstreams(claim):
-        if upstream.name.removeprefix("endpoint-") in in_pods:
+    for upstream in topology.upstreams:
+        if upstream.in_a_pod:
             continue
+        port = upstream.address.port
         if upstream.mode == "public_tls":
-            public.add(upstream.port)
+            public.add(port)
         else:
             allowed = zone_addresses(upstream.cidrs)
-            cidrs = (*allowed.ipv4, *(allowed.ipv6 if _has_ipv6(claim) else ()))
-            hosts.setdefault(upstream.port, set()).update(cidrs)
+            cidrs = (*allowed.ipv4, *(allowed.ipv6 if _has_ipv6(topology) else ()))
+            hosts.setdefault(port, set()).update(cidrs)
     rules += [_blocks(sorted(cidrs), port) for port, cidrs in sorted(hosts.items()) if cidrs]
-    rules += [_public(claim, port) for port in sorted(public)]
+    rules += [_public(topology, port) for port in sorted(public)]
     return rules
 
 
-def _runtimes(claim: Claim, closed: bool) -> list[Manifest]:
+def _runtimes(topology: Topology, closed: bool) -> list[Object]:
     """Return one policy for all runtimes, and one for each that fetches its model from the network."""
+    policy = partial(_policy, topology.namespace)
     from_gateway = {"from": [_role("gateway")], "ports": _tcp(SIDECAR_PORT)}
     made = [
-        _policy("llm-runtime", "runtime", _for_role("runtime"), ingress=[from_gateway], egress=[] if closed else None)
+        policy(
+            "llm-runtime",
+            "runtime",
+            _for_role("runtime"),
+            ingress=[from_gateway],
+            egress=[] if closed else None,
+        )
     ]
-    for endpoint_id in pod_endpoints(claim):
-        if closed and fetches_from_network(pod_models(claim, endpoint_id)):
+    for pod in topology.pods:
+        if closed and fetches_from_network(pod_models(pod)):
+            endpoint_id = pod.id.name
             selector = {"matchLabels": {ROLE_LABEL: "runtime", ENDPOINT_LABEL: endpoint_id}}
             name = f"llm-runtime-{endpoint_id}-model"
-            made.append(_policy(name, "runtime", selector, egress=[_dns(), _public(claim, 443)]))
+            made.append(policy(name, "runtime", selector, egress=[_dns(), _public(topology, 443)]))
     return made
 
 
-def system_policies(claim: Claim) -> list[Manifest]:
+def system_policies(topology: Topology) -> list[Object]:
     """Return the NetworkPolicies of `system-llm`, the default denial first.
 
     With `policy.egress: none` they close and open ingress alone (C-1). Nothing opens the metadata addresses of clouds.
     """
-    closed = claim.policy.egress == "enforce"
+    policy = partial(_policy, topology.namespace)
+    closed = topology.policy.egress == "enforce"
 
     def egress(*rules: Rule) -> list[Rule] | None:
         return list(rules) if closed else None
 
-    clients = _clients(claim)
+    clients = _clients(topology)
     made = [
-        _policy("default-deny", "isolation", {}, ingress=[], egress=egress()),
-        _policy(
+        policy("default-deny", "isolation", {}, ingress=[], egress=egress()),
+        policy(
             "llm-gateway",
             "gateway",
             _for_role("gateway"),
             ingress=[{"from": clients, "ports": _tcp(GATEWAY_PORT)}] if clients else [],
-            egress=egress(*_gateway_egress(claim)),
+            egress=egress(*_gateway_egress(topology)),
         ),
-        _policy(
+        policy(
             "llm-migrations",
             "migrations",
             _for_role("migrations"),
             ingress=[],
-            egress=egress(_dns(), _database_egress(claim)),
+            egress=egress(_dns(), _database_egress(topology)),
         ),
-        _policy(
+        policy(
             "llm-cache",
             "cache",
             _for_role("cache"),
@@ -235,39 +239,38 @@ def system_policies(claim: Claim) -> list[Manifest]:
             egress=egress(),
         ),
     ]
-    if not isinstance(claim.llm.database, ExternalDatabase):
+    if not isinstance(topology.gateway.database, ExternalDatabase):
         users = {"from": [_role("gateway", "migrations")], "ports": _tcp(POSTGRES_PORT)}
-        made.append(_policy("llm-database", "database", _for_role("database"), ingress=[users], egress=egress()))
-    if pod_endpoints(claim):
-        made += _runtimes(claim, closed)
-    if not claim.llm.gpu_acceleration:
+        made.append(policy("llm-database", "database", _for_role("database"), ingress=[users], egress=egress()))
+    if topology.pods:
+        made += _runtimes(topology, closed)
+    if topology.gateway.mock:
         from_gateway = {"from": [_role("gateway")], "ports": _tcp(MOCK_PORT)}
-        made.append(_policy("llm-mock", "mock", _for_role("mock"), ingress=[from_gateway], egress=egress()))
+        made.append(policy("llm-mock", "mock", _for_role("mock"), ingress=[from_gateway], egress=egress()))
     return made
 
 
-def tenant_policies(claim: Claim, name: str) -> list[Manifest]:
+def tenant_policies(topology: Topology, tenant: Tenant) -> list[Object]:
     """Return the NetworkPolicies of a tenant's namespace: closed both ways, and one way out for each declaring app.
 
     `policy.egress` does not concern them: a tenant's namespace is always closed (S3-51).
 
     Args:
-        claim: a claim that passed the rules.
-        name: the tenant's name.
+        topology: the topology.
+        tenant: the tenant.
     """
-    namespace = tenant_namespace(name, claim.tenants[name])
-    owner = {TENANT_LABEL: name}
-    gateway = {"namespaceSelector": {"matchLabels": {NAMESPACE_LABEL: NAMESPACE}}, **_role("gateway")}
-    made = [_policy("default-deny", "isolation", {}, namespace=namespace, ingress=[], egress=[], more_labels=owner)]
-    for app in declaring_apps(claim, name):
+    namespace, owner = tenant.namespace, {TENANT_LABEL: tenant.name}
+    gateway = {"namespaceSelector": {"matchLabels": {NAMESPACE_LABEL: topology.namespace}}, **_role("gateway")}
+    made = [_policy(namespace, "default-deny", "isolation", {}, ingress=[], egress=[], more_labels=owner)]
+    for app in tenant.apps:
         made.append(
             _policy(
-                f"llm-{app}",
+                namespace,
+                f"llm-{app.name}",
                 "tenant",
-                {"matchLabels": {APP_LABEL: app}},
-                namespace=namespace,
+                {"matchLabels": {APP_LABEL: app.name}},
                 egress=[_dns(), {"to": [gateway], "ports": _tcp(GATEWAY_PORT)}],
-                more_labels={**owner, APP_LABEL: app},
+                more_labels={**owner, APP_LABEL: app.name},
             )
         )
     return made

@@ -1,0 +1,66 @@
+"""From a claim to its topology: the one place where it is worked out what the parts of a claim mean together."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from hearth.claim.claim import Claim
+from hearth.claim.names import NAMESPACE, tenant_namespace
+from hearth.topology.endpoints import endpoint_upstreams
+from hearth.topology.providers import offered_providers, provider_upstreams
+from hearth.topology.routes import routes
+from hearth.topology.topology import App, Gateway, Tenant, Topology
+from hearth.topology.upstreams import Upstream
+
+FIRST_GUARD_PORT: Final = 9101
+"""First of the guard's loopback ports, one for each upstream."""
+KINDS: Final[tuple[Callable[[Claim], Iterator[Upstream]], ...]] = (endpoint_upstreams, provider_upstreams)
+"""What yields the upstreams of each kind, in the order of their ports. A new kind comes last, so that no port moves."""
+
+
+def resolve(claim: Claim) -> Topology:
+    """Return the topology of a claim.
+
+    Args:
+        claim: a claim that passed the rules.
+    """
+    upstreams = [upstream for kind in KINDS for upstream in kind(claim)]
+    return Topology(
+        enabled=claim.llm.enabled,
+        namespace=NAMESPACE,
+        gateway=Gateway(
+            replicas=claim.llm.gateway.replicas,
+            key_cache_seconds=claim.llm.gateway.key_cache_seconds,
+            database=claim.llm.database,
+            person_budget=claim.llm.person_budget,
+            mock=not claim.llm.gpu_acceleration,
+        ),
+        upstreams=tuple(
+            replace(upstream, listener_port=port) for port, upstream in enumerate(upstreams, start=FIRST_GUARD_PORT)
+        ),
+        routes=tuple(routes(claim)),
+        tenants=tuple(_tenants(claim)),
+        policy=claim.policy,
+        zones=claim.network_zones,
+        trust_bundles=claim.trust_bundles,
+        deployments=claim.deployments,
+        aliases=claim.aliases,
+        providers=offered_providers(claim),
+        instances=claim.llm.instances,
+    )
+
+
+def _tenants(claim: Claim) -> Iterator[Tenant]:
+    for name, tenant in sorted(claim.tenants.items()):
+        yield Tenant(
+            name=name,
+            namespace=tenant_namespace(name, tenant),
+            names_its_namespace=tenant.namespace is not None,
+            apps=tuple(
+                App(app, declared.key_generation, declared.key_grace_seconds)
+                for app, declared in sorted(tenant.apps.items())
+                if declared.llm
+            ),
+            models=tenant.models,
+            limits=tenant.limits,
+        )
