@@ -4,36 +4,52 @@ from typing import Any
 
 import pytest
 
-from hearth.cluster.manifest import OPTIONS, logical_name
+from hearth.cluster.manifest import OPTIONS, former_name, logical_name
 from hearth.cluster.rollout import unfinished
+from hearth.compile.manifests.common import Object
+
+
+def named(kind: str, stable: str, real: Any = None, namespace: str | None = "system-llm") -> Object:
+    metadata = {"name": real or stable, **({"namespace": namespace} if namespace else {})}
+    return Object({"kind": kind, "metadata": metadata}, stable)
 
 
 @pytest.mark.parametrize(
-    ("manifest", "name", "expected"),
+    ("declared", "expected"),
     [
+        (named("ConfigMap", "llm-guard", "llm-guard-0123456789"), "ConfigMap:system-llm/llm-guard"),
+        (named("Namespace", "system-llm", namespace=None), "Namespace:system-llm"),
+        (named("Secret", "llm-cache", object()), "Secret:system-llm/llm-cache"),
+        (named("Service", "llm-abcdefghij"), "Service:system-llm/llm-abcdefghij"),
+    ],
+)
+def test_a_digest_in_a_name_does_not_make_another_resource(declared: Object, expected: str) -> None:
+    assert logical_name(declared) == expected
+    assert former_name(declared) is None
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected", "former"),
+    [
+        (named("Namespace", "tenant-abcdefabcd", namespace=None), "Namespace:tenant-abcdefabcd", "Namespace:tenant"),
+        (named("Service", "llm-0123456789"), "Service:system-llm/llm-0123456789", "Service:system-llm/llm"),
         (
-            {"kind": "ConfigMap", "metadata": {"name": "llm-guard-0123456789", "namespace": "system-llm"}},
-            None,
-            "ConfigMap:system-llm/llm-guard",
-        ),
-        ({"kind": "Namespace", "metadata": {"name": "system-llm"}}, None, "Namespace:system-llm"),
-        (
-            {"kind": "Secret", "metadata": {"name": object(), "namespace": "system-llm"}},
-            "llm-cache",
-            "Secret:system-llm/llm-cache",
-        ),
-        (
-            # Ten letters that are no digest stay.
-            {"kind": "Service", "metadata": {"name": "llm-abcdefghij", "namespace": "system-llm"}},
-            None,
-            "Service:system-llm/llm-abcdefghij",
+            named("Secret", "llm-endpoint-0123456789", object()),
+            "Secret:system-llm/llm-endpoint-0123456789",
+            "Secret:system-llm/llm-endpoint",
         ),
     ],
 )
-def test_a_digest_in_a_name_does_not_make_another_resource(
-    manifest: dict[str, Any], name: str | None, expected: str
+def test_ten_digits_of_a_name_are_kept_and_what_was_deployed_without_them_is_known(
+    declared: Object, expected: str, former: str
 ) -> None:
-    assert logical_name(manifest, name) == expected
+    assert (logical_name(declared), former_name(declared)) == (expected, former)
+
+
+def test_an_endpoint_whose_name_looks_like_a_digest_keeps_the_name_of_its_configuration() -> None:
+    configuration = named("ConfigMap", "llm-endpoint-0123456789", "llm-endpoint-0123456789-abcdefabcd")
+    assert logical_name(configuration) == "ConfigMap:system-llm/llm-endpoint-0123456789"
+    assert former_name(configuration) is None
 
 
 def test_a_volume_outlives_the_program() -> None:

@@ -19,9 +19,10 @@ RUNNER = """
 import json, sys
 import pulumi
 from pulumi.runtime.config import set_all_config
+from pulumi.runtime.mocks import MockMonitor
 
 stack, values = sys.argv[1], json.load(sys.stdin)
-seen, deployed = [], values.pop("deployed", None)
+seen, deployed, aliases = [], values.pop("deployed", None), {}
 pulumi.get_root_directory = lambda: "."
 
 class Recorder(pulumi.runtime.Mocks):
@@ -36,6 +37,14 @@ class Recorder(pulumi.runtime.Mocks):
     def call(self, args):
         return {"outputs": {"claim": deployed} if deployed else {}}
 
+# Mocks are told nothing of aliases; what receives a resource before them is.
+registered = MockMonitor.RegisterResource
+
+def register(monitor, request):
+    aliases[f"{request.type}|{request.name}"] = [alias.spec.name for alias in request.aliases]
+    return registered(monitor, request)
+
+MockMonitor.RegisterResource = register
 pulumi.runtime.set_mocks(Recorder(), project="hearth", stack=stack, preview=False)
 set_all_config(values)
 
@@ -49,7 +58,7 @@ try:
 except pulumi.RunError as error:
     print(json.dumps({"refused": str(error)}))
 else:
-    print(json.dumps({"resources": [[typ, name] for typ, name, _ in seen],
+    print(json.dumps({"resources": [[typ, name] for typ, name, _ in seen], "aliases": aliases,
                       "inputs": {f"{typ}|{name}": inputs for typ, name, inputs in seen}}, default=str))
 """
 

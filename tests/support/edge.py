@@ -18,6 +18,7 @@ from testinfra.host import Host as Inside
 
 from hearth.claim.loader import LoadedClaim, load_claim_file, stack_file
 from hearth.compile.host import HostPlan, host_plan
+from hearth.topology.resolve import resolve
 from tests.wire.client import Answer, Server
 
 ROOT = Path(__file__).parents[2]
@@ -122,7 +123,7 @@ class EdgeHost:
 
     @property
     def plan(self) -> HostPlan:
-        return host_plan(loaded_claim().claim, self.endpoints)
+        return host_plan(resolve(loaded_claim().claim), self.endpoints)
 
     @property
     def sidecars(self) -> list[Endpoint]:

@@ -10,7 +10,7 @@ from cryptography import x509
 
 from hearth.claim.claim import Claim
 from hearth.compile.guard import DnsSettings, compile_guard
-from hearth.compile.upstreams import upstreams
+from hearth.topology.resolve import resolve
 from tests.support.pki import Authority
 from tests.wire.client import Answer, Server, head, read_answer
 from tests.wire.counting import CountingUpstream
@@ -102,8 +102,9 @@ def running_guard(
         public: stands for the public CAs.
         environment: the guard's credentials.
     """
+    topology = resolve(claim)
     files = compile_guard(
-        claim,
+        topology,
         config_directory=str(folder),
         haproxy_ca_directory=str(folder / "ca"),
         public_ca=str(folder / "ca/public.pem"),
@@ -114,7 +115,7 @@ def running_guard(
     for name, found in (("ca/lan-ca.pem", authority), ("ca/public.pem", public)):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text((found or Authority("nobody's CA")).pem)
-    servers = {found.name: Server("127.0.0.1", found.listener_port) for found in upstreams(claim)}
+    servers = {found.name: Server("127.0.0.1", found.listener_port) for found in topology.upstreams}
     ports = [8405, *(server.port for server in servers.values())]
     with (
         DnsStub(DNS_PORT) as dns,

@@ -12,7 +12,8 @@ from pathlib import Path
 from cryptography import x509
 
 from hearth.claim.claim import Claim
-from hearth.compile.sidecar import POD_LAYOUT, SidecarConfig, SidecarLayout, compile_sidecar
+from hearth.compile.sidecar import POD_LAYOUT, SidecarConfig, SidecarLayout
+from tests.support.compiling import compile_sidecar
 from tests.support.pki import Authority
 from tests.wire.client import Answer, Server, wait_for
 from tests.wire.counting import CountingUpstream

@@ -16,7 +16,9 @@ from hearth.claim.claim import Claim
 from hearth.claim.loader import load_claim_file
 from hearth.compile.front import compile_front
 from hearth.compile.guard import compile_guard
-from hearth.compile.sidecar import POD_LAYOUT, compile_sidecar, host_layout
+from hearth.compile.sidecar import POD_LAYOUT
+from hearth.topology.resolve import resolve
+from tests.support.compiling import compile_sidecar, host_layout
 from tests.support.pki import Authority
 from tests.support.proxy_claims import claim, plaintext_endpoint, private_endpoint, provider, sidecar_endpoint
 
@@ -46,9 +48,12 @@ def check(binary: str, configurations: Iterable[Path]) -> None:
 
 def check_gateway(binary: str, found: Claim, folder: Path) -> None:
     guard = compile_guard(
-        found, config_directory=str(folder), haproxy_ca_directory=str(folder), public_ca=str(folder / "public.pem")
+        resolve(found),
+        config_directory=str(folder),
+        haproxy_ca_directory=str(folder),
+        public_ca=str(folder / "public.pem"),
     )
-    for name, text in {**guard.files, **compile_front(found).files}.items():
+    for name, text in {**guard.files, **compile_front(resolve(found)).files}.items():
         (folder / name).write_text(text)
     for bundle in ("in-cluster", "public", *found.trust_bundles):
         (folder / f"{bundle}.pem").write_text(AUTHORITY.pem)

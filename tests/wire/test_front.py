@@ -8,6 +8,7 @@ import pytest
 
 from hearth.compile.front import CLIENT_CONNECTIONS, compile_front
 from hearth.compile.guard import compile_guard
+from hearth.topology.resolve import resolve
 from tests.support.proxy_claims import claim
 from tests.wire.client import Server, head, read_answer, wait_for
 from tests.wire.counting import Connection, CountingUpstream, Gate, Request, answers
@@ -23,7 +24,7 @@ PROBE = Server("127.0.0.1", 8406)
 
 def front(binary: str, folder: Path) -> Haproxy:
     found = claim()
-    files = {**compile_guard(found, config_directory=str(folder)).files, **compile_front(found).files}
+    files = {**compile_guard(resolve(found), config_directory=str(folder)).files, **compile_front(resolve(found)).files}
     for name, text in files.items():
         (folder / name).write_text(text.replace("check inter 2s", "check inter 200ms"))
     return Haproxy(binary, folder, [folder / "guard.cfg", folder / "front.cfg"], [4000, 8405, 8406])

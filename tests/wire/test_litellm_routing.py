@@ -17,10 +17,11 @@ from typing import Any
 import httpx
 import pytest
 
+from hearth.claim.operations import OPERATIONS
 from hearth.compile.litellm import compile_litellm, litellm_yaml
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.gateway import _litellm_environment
-from hearth.compile.operations import OPERATION_PATHS
+from hearth.topology.resolve import resolve
 from tests.support.litellm import LiteLLMProgram, is_alive
 from tests.support.processes import Processes, free_port
 from tests.unit.claim import examples
@@ -95,7 +96,7 @@ class Gateway:
             for name in ("host", "pod")
             for field in ("requestTimeoutMs", "streamSetupTimeoutMs", "coldStartTimeoutMs")
         ]
-        config = compile_litellm(examples.load(examples.claim(two_deployments, *short)).claim)
+        config = compile_litellm(resolve(examples.load(examples.claim(two_deployments, *short)).claim))
         # Without database and Valkey; everything that decides about routing stays as it was compiled.
         config["general_settings"] = {"master_key": config["general_settings"]["master_key"]}
         for model in config["model_list"]:
@@ -104,8 +105,9 @@ class Gateway:
             model["litellm_params"]["api_base"] = re.sub(r":\d+", f":{server.server_address[1]}", base, count=1)
         (folder / "config.yaml").write_text(litellm_yaml(config))
         self.key, self.port = f"sk-{secrets.token_hex(16)}", free_port()
-        names = SecretNames.by_reference(examples.load(examples.claim()).claim)
-        compiled = {item["name"]: item["value"] for item in _litellm_environment(names) if "value" in item}
+        topology = resolve(examples.load(examples.claim()).claim)
+        names = SecretNames.by_reference(topology)
+        compiled = {item["name"]: item["value"] for item in _litellm_environment(topology, names) if "value" in item}
         plain = {name: value for name, value in compiled.items() if not name.startswith("REDIS_")}
         environment = {**plain, **program.environment(folder), "LITELLM_MASTER_KEY": self.key}
         self._processes = Processes(folder)
@@ -115,7 +117,7 @@ class Gateway:
         self._processes.wait(lambda: is_alive(f"http://127.0.0.1:{self.port}"))
 
     def ask(self, operation: str, model: str = "house", **parameters: Any) -> httpx.Response:
-        url = f"http://127.0.0.1:{self.port}/v1{OPERATION_PATHS[operation]}"  # type: ignore[index]
+        url = f"http://127.0.0.1:{self.port}/v1{OPERATIONS[operation].path}"  # type: ignore[index]
         body = {"model": model, **BODIES[operation], **parameters}
         return httpx.post(url, headers={"Authorization": f"Bearer {self.key}"}, json=body, timeout=60)
 
@@ -147,7 +149,7 @@ def gateway(started: Gateway) -> Gateway:
 @pytest.mark.parametrize("operation", BODIES)
 def test_each_operation_goes_to_its_own_path_of_the_first(gateway: Gateway, operation: str) -> None:
     assert gateway.ask(operation).status_code == 200
-    path = OPERATION_PATHS[operation]  # type: ignore[index]
+    path = OPERATIONS[operation].path  # type: ignore[index]
     assert (gateway.first.paths, gateway.second.paths) == ([f"/v1{path}"], [])
     assert gateway.first.asked[0][1]["model"] == "gemma3:270m"
 

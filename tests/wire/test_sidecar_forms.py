@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hearth.compile.sidecar import host_layout
+from tests.support.compiling import host_layout
 from tests.support.proxy_claims import claim, sidecar_endpoint
 from tests.wire.client import Answer
 from tests.wire.sidecar_bench import CHAT, ENDPOINT, RUNTIME_KEY, TOKEN, Bench, running_sidecar

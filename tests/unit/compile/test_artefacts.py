@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from hearth.claim.claim import Claim
 from hearth.claim.loader import LoadedClaim, load_claim_file
 from hearth.claim.problems import ClaimError
-from hearth.compile.artefacts import Artefacts, compile_claim
-from hearth.compile.environment import compile_environment
+from hearth.compile.artefacts import Artefacts
 from hearth.compile.files import ConfigFiles
-from hearth.compile.manifests.credentials import SecretNames
-from hearth.compile.manifests.groups import all_manifests
+from hearth.environment import compile_environment
 from hearth.evidence.trust import public_key_text
+from tests.support.compiling import all_manifests, compile_claim
 from tests.unit.claim import examples
 
 NOW = datetime.datetime(2026, 11, 29, 12, 0, tzinfo=datetime.UTC)
@@ -30,6 +29,11 @@ NOW = datetime.datetime(2026, 11, 29, 12, 0, tzinfo=datetime.UTC)
 def compiled(*changes: examples.Change) -> Artefacts:
     loaded = examples.load(examples.claim(*changes))
     return compile_claim(loaded.claim, bundles=loaded.bundles)
+
+
+def manifests_of(*changes: examples.Change) -> list[dict[str, Any]]:
+    loaded = examples.load(examples.claim(*changes))
+    return all_manifests(loaded.claim, compiled(*changes))
 
 
 def shuffled(value: Any, order: random.Random) -> Any:
@@ -47,8 +51,8 @@ def test_parts_belong_together() -> None:
     assert set(made.guard.files) >= {"guard.cfg"}
     assert set(made.front.files) == {"front.cfg"}
     assert not set(made.guard.files) & set(made.front.files)
-    assert {policy["kind"] for policy in made.policies} == {"NetworkPolicy"}
-    assert {policy["metadata"]["namespace"] for policy in made.policies} == {"system-llm"}
+    policies = [found for found in manifests_of() if found["kind"] == "NetworkPolicy"]
+    assert {policy["metadata"]["namespace"] for policy in policies} == {"system-llm", "tenant-family", "team-apps"}
     assert list(made.bundles) == ["home-ca"]
     assert made.litellm_yaml.startswith("general_settings:\n")
 
@@ -68,8 +72,7 @@ def test_artefacts_are_a_function_of_the_claim_alone(order: random.Random) -> No
     plain = compile_claim(Claim.model_validate_json(json.dumps(examples.claim())), bundles={"home-ca": "PEM"})
     assert made == plain
     assert json.dumps(made.snapshot, sort_keys=True) == json.dumps(plain.snapshot, sort_keys=True)
-    names = SecretNames.by_reference(claim)
-    assert json.dumps(all_manifests(claim, made, names)) == json.dumps(all_manifests(claim, plain, names))
+    assert json.dumps(all_manifests(claim, made)) == json.dumps(all_manifests(claim, plain))
 
 
 def test_without_a_gateway_there_is_nothing_of_one() -> None:
@@ -77,8 +80,7 @@ def test_without_a_gateway_there_is_nothing_of_one() -> None:
     made = compile_claim(loaded.claim, bundles=loaded.bundles)
     assert (made.litellm, made.litellm_yaml) == ({}, "")
     assert made.guard == made.front == ConfigFiles({})
-    assert made.policies == ()
-    assert all_manifests(loaded.claim, made, SecretNames.by_reference(loaded.claim)) == []
+    assert all_manifests(loaded.claim, made) == []
     # A host that serves a model keeps its sidecar, whoever calls it.
     assert "host" in made.sidecars
 

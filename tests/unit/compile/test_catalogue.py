@@ -3,14 +3,23 @@
 import json
 
 from hearth.claim.claim import Claim
-from hearth.compile.catalogue import FOREIGN_TOKEN, NO_GPU, NOT_ENABLED, CatalogueRow, catalogue, offered_names
+from hearth.compile.catalogue import (
+    FOREIGN_TOKEN,
+    NO_GPU,
+    NOT_ENABLED,
+    NOT_SUPPORTED,
+    CatalogueRow,
+    catalogue,
+    offered_names,
+)
 from hearth.compile.litellm import compile_litellm
+from hearth.topology.resolve import resolve
 from tests.unit.claim import examples
 from tests.unit.compile.test_litellm import two_deployments, unchecked
 
 
 def rows(claim: Claim, withheld: dict[str, str] | None = None) -> dict[str, CatalogueRow]:
-    return {row.name: row for row in catalogue(claim, withheld)}
+    return {row.name: row for row in catalogue(resolve(claim), withheld)}
 
 
 def valid(*changes: examples.Change) -> Claim:
@@ -55,7 +64,7 @@ def test_a_provider_and_an_instance() -> None:
     instance = found["qwen-qwen2.5-7b"]
     assert (instance.kind, instance.status, instance.reason) == ("instance", "Not offered", NO_GPU)
     with_gpu = rows(unchecked(examples.put("llm/gpuAcceleration", True)))["qwen-qwen2.5-7b"]
-    assert (with_gpu.status, with_gpu.reason) == ("Served", None)
+    assert (with_gpu.status, with_gpu.reason) == ("Not offered", NOT_SUPPORTED)
 
 
 def test_modes_of_a_provider() -> None:
@@ -93,9 +102,9 @@ def test_what_is_shared_with_other_sites_is_hidden() -> None:
 def test_rows_are_sorted_and_the_offered_ones_are_what_litellm_has() -> None:
     for withheld in ({}, {"host": "expired"}):
         claim = valid(two_deployments)
-        listed = catalogue(claim, withheld)
+        listed = catalogue(resolve(claim), withheld)
         assert [row.name for row in listed] == sorted(row.name for row in listed)
-        served = {model["model_name"] for model in compile_litellm(claim, withheld=withheld)["model_list"]}
+        served = {model["model_name"] for model in compile_litellm(resolve(claim), withheld=withheld)["model_list"]}
         assert set(offered_names(listed)) == served
 
 

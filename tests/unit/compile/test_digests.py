@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from hearth.canonical import canonical, digest
 from hearth.claim.claim import Claim
 from hearth.compile import digests
 from hearth.compile.artefacts import expected
-from hearth.canonical import canonical
+from hearth.topology.resolve import resolve
 from hearth.versions import versions
 from tests.unit.claim import examples
 
@@ -23,11 +24,16 @@ def claim(*changes: examples.Change) -> Claim:
 
 
 def revision(*changes: examples.Change, deployment: str = "gemma-host", sidecar: str = SIDECAR) -> str:
-    return digests.deployment_revision(claim(*changes), deployment, sidecar)
+    return digests.deployment_revision(resolve(claim(*changes)), deployment, sidecar)
+
+
+def profile(endpoint: str) -> dict[str, Any]:
+    topology = resolve(claim())
+    return digests.profile_document(topology, topology.endpoint(endpoint))
 
 
 def test_endpoint_documents() -> None:
-    endpoints = claim().endpoints
+    endpoints = {upstream.id.name: upstream for upstream in resolve(claim()).endpoints}
     assert digests.endpoint_document(endpoints["native"]) == {
         "version": "hearth.endpoint/v1",
         "scheme": "https",
@@ -45,32 +51,32 @@ def test_endpoint_documents() -> None:
 
 
 def test_profile_documents() -> None:
-    assert digests.profile_document(claim(), "host") == {
+    assert profile("host") == {
         "version": "hearth.profile/v1",
         "mode": "private_tls",
         "termination": "light_gateway_sidecar",
-        "zone": {"id": "lan", "sha256": digests.digest(digests.zone_document(claim(), "lan"))},
+        "zone": {"id": "lan", "sha256": digest(digests.zone_document(resolve(claim()), "lan"))},
         "trustBundle": {"id": "home-ca", "version": 3, "sha256": examples.VALID["trustBundles"]["home-ca"]["sha256"]},
         "acceptPlaintextRisk": False,
         "poolIdleTimeoutMs": 30000,
         "clientRefreshIntervalMs": 300000,
     }
-    assert digests.profile_document(claim(), "pod")["trustBundle"] == {
+    assert profile("pod")["trustBundle"] == {
         "id": "in-cluster",
         "version": None,
         "sha256": None,
     }
-    assert digests.profile_document(claim(), "vendor")["zone"] is None
+    assert profile("vendor")["zone"] is None
 
 
 def test_deployment_document() -> None:
-    document = digests.deployment_document(claim(), "gemma-host", SIDECAR)
+    document = digests.deployment_document(resolve(claim()), "gemma-host", SIDECAR)
     assert document["credentialRef"] == "credential://host/workload"
     assert document["sidecar"] == {"profileVersion": "model-provider-sidecar/v1", "configSha256": SIDECAR}
     assert document["runtime"] == {"engine": "ollama", "chatTemplate": None, "modelDigests": [examples.DIGEST]}
-    native = digests.deployment_document(claim(), "nomic", None)
+    native = digests.deployment_document(resolve(claim()), "nomic", None)
     assert (native["sidecar"], native["runtime"], native["embeddingSpace"]) == (None, None, "nomic/1")
-    assert digests.deployment_document(claim(), "llama-plain", None)["credentialRef"] is None
+    assert digests.deployment_document(resolve(claim()), "llama-plain", None)["credentialRef"] is None
 
 
 GOLDEN_CLAIM: dict[str, Any] = {
@@ -168,12 +174,13 @@ GOLDEN = {
 
 
 def _golden_documents() -> dict[str, dict[str, Any]]:
-    made = Claim.model_validate_json(json.dumps(GOLDEN_CLAIM))
+    made = resolve(Claim.model_validate_json(json.dumps(GOLDEN_CLAIM)))
+    box = made.endpoint("box")
     return {
-        "endpoint": digests.endpoint_document(made.endpoints["box"]),
+        "endpoint": digests.endpoint_document(box),
         "zone": digests.zone_document(made, "lan"),
-        "profile": digests.profile_document(made, "box"),
-        "capacity": digests.capacity_document(made.endpoints["box"].runtime_capacity),
+        "profile": digests.profile_document(made, box),
+        "capacity": digests.capacity_document(box.capacity),
         "capacity of none": digests.capacity_document(None),
         "deployment": digests.deployment_document(made, "gemma", SIDECAR),
     }
@@ -186,7 +193,7 @@ def test_a_document_never_changes_its_meaning(name: str) -> None:
     text, sha256 = GOLDEN[name]
     assert canonical(document).decode() == text
     assert hashlib.sha256(text.encode()).hexdigest() == sha256
-    assert digests.digest(document) == sha256
+    assert digest(document) == sha256
 
 
 @pytest.mark.parametrize(
@@ -253,13 +260,15 @@ def test_what_makes_none(change: examples.Change) -> None:
 
 def test_the_value_of_a_header_is_in_no_digest() -> None:
     other = claim(examples.put("endpoints/native/headers", {"x-TITLE": "canary-3b0c"}))
-    assert digests.endpoint_digest(other.endpoints["native"]) == digests.endpoint_digest(claim().endpoints["native"])
+    assert digests.endpoint_digest(resolve(other).endpoint("native")) == digests.endpoint_digest(
+        resolve(claim()).endpoint("native")
+    )
 
 
 def test_no_document_holds_a_version_of_a_tool() -> None:
-    made = claim()
-    documents: list[Any] = [digests.endpoint_document(endpoint) for endpoint in made.endpoints.values()]
-    documents += [digests.profile_document(made, name) for name in made.endpoints]
+    made = resolve(claim())
+    documents: list[Any] = [digests.endpoint_document(endpoint) for endpoint in made.endpoints]
+    documents += [digests.profile_document(made, endpoint) for endpoint in made.endpoints]
     documents += [digests.deployment_document(made, name, SIDECAR) for name in made.deployments]
     text = b"".join(canonical(document) for document in documents).decode()
     tools = {value for value in versions().values() if re.fullmatch(r"v?\d+\.\d+\.\d+.*", value)}
@@ -269,7 +278,7 @@ def test_no_document_holds_a_version_of_a_tool() -> None:
 
 def test_expected_evidence_names_every_endpoint_and_deployment() -> None:
     made = examples.load(examples.claim()).claim
-    found = expected(made)
+    found = expected(resolve(made))
     assert set(found) == set(made.endpoints)
     assert {name: sorted(each.revisions) for name, each in found.items()} == {
         "host": ["gemma-host"],
@@ -281,5 +290,5 @@ def test_expected_evidence_names_every_endpoint_and_deployment() -> None:
     assert found["host"].sidecar_config_sha256 is not None
     assert found["native"].sidecar_config_sha256 is None
     assert found["host"].revisions["gemma-host"] == digests.deployment_revision(
-        made, "gemma-host", found["host"].sidecar_config_sha256
+        resolve(made), "gemma-host", found["host"].sidecar_config_sha256
     )

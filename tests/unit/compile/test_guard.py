@@ -14,7 +14,7 @@ from hearth.claim.addresses import admits, classify
 from hearth.claim.claim import Claim
 from hearth.compile.guard import CONNECT_TIMEOUT_MS, DnsSettings, compile_guard
 from hearth.compile.guard_ranges import Allowed, public_addresses, zone_addresses
-from hearth.compile.upstreams import upstreams
+from hearth.topology.resolve import resolve
 from tests.support.proxy_claims import capacity, claim, plaintext_endpoint, private_endpoint, provider, sidecar_endpoint
 
 NAME = "gpu.lan.test"
@@ -48,14 +48,14 @@ def sections(text: str) -> dict[str, list[str]]:
 
 
 def guard(found: Claim) -> dict[str, list[str]]:
-    return sections(compile_guard(found).files["guard.cfg"])
+    return sections(compile_guard(resolve(found)).files["guard.cfg"])
 
 
 def test_equal_claims_give_equal_bytes_in_any_order() -> None:
     found = whole_claim()
     turned = found.model_copy(update={"endpoints": dict(reversed(list(found.endpoints.items())))})
-    assert compile_guard(turned) == compile_guard(found)
-    assert compile_guard(found).digest == compile_guard(whole_claim()).digest
+    assert compile_guard(resolve(turned)) == compile_guard(resolve(found))
+    assert compile_guard(resolve(found)).digest == compile_guard(resolve(whole_claim())).digest
 
 
 def test_there_is_one_loopback_listener_for_each_upstream() -> None:
@@ -66,7 +66,7 @@ def test_there_is_one_loopback_listener_for_each_upstream() -> None:
         if opening.startswith("frontend")
     }
     assert binds.pop("guard_probe") == ["bind :8405"]
-    assert binds == {up.name: [f"bind 127.0.0.1:{up.listener_port} proto h1"] for up in upstreams(found)}
+    assert binds == {up.name: [f"bind 127.0.0.1:{up.listener_port} proto h1"] for up in resolve(found).upstreams}
 
 
 def test_no_claim_has_a_listener_that_no_upstream_owns() -> None:
@@ -98,7 +98,7 @@ def test_every_connection_verifies_chain_and_name(backend: str, server: str) -> 
 
 
 def test_nothing_turns_verification_off() -> None:
-    text = compile_guard(whole_claim()).files["guard.cfg"]
+    text = compile_guard(resolve(whole_claim())).files["guard.cfg"]
     assert "verify none" not in text
     assert re.findall(r"server upstream .* ssl (?!verify required)", text) == []
 
@@ -113,7 +113,7 @@ def test_only_plaintext_is_without_tls() -> None:
 
 
 def test_credentials_are_named_by_variable_and_plaintext_has_none() -> None:
-    text = compile_guard(whole_claim()).files["guard.cfg"]
+    text = compile_guard(resolve(whole_claim())).files["guard.cfg"]
     assert set(re.findall(r"env\((\w+)\)", text)) == {
         "ENDPOINT_CREDENTIAL_ADDRESS",
         "ENDPOINT_CREDENTIAL_CLOSED",
@@ -205,7 +205,7 @@ def test_log_lines_are_json_and_have_no_place_for_what_was_said() -> None:
 
 def test_name_servers_are_those_of_the_pod_unless_given() -> None:
     assert "parse-resolv-conf" in guard(whole_claim())["resolvers guard"]
-    given_ = sections(compile_guard(claim(), dns=DnsSettings(("127.0.0.1:53",))).files["guard.cfg"])
+    given_ = sections(compile_guard(resolve(claim()), dns=DnsSettings(("127.0.0.1:53",))).files["guard.cfg"])
     assert given_["resolvers guard"][0] == "nameserver dns1 127.0.0.1:53"
     assert "parse-resolv-conf" not in given_["resolvers guard"]
 
@@ -280,7 +280,7 @@ def test_a_zone_admits_what_the_claims_rules_admit(cidrs: list[str], address: IP
 
 
 def test_the_address_files_hold_one_family_each() -> None:
-    for name, text in compile_guard(whole_claim()).files.items():
+    for name, text in compile_guard(resolve(whole_claim())).files.items():
         if name.endswith((".ipv4", ".ipv6")):
             lines = [line for line in text.splitlines() if not line.startswith("#")]
             assert all((":" in line) == name.endswith("6") for line in lines), name

@@ -9,7 +9,8 @@ from hearth.claim.claim import Claim
 from hearth.claim.problems import ClaimError
 from hearth.compile.host import host_plan
 from hearth.compile.host_endpoints import bundle_endpoints, credential_endpoints, host_endpoints
-from hearth.compile.sidecar import compile_sidecar, host_layout
+from hearth.topology.resolve import resolve
+from tests.support.compiling import compile_sidecar, host_layout
 
 DIGEST = "a" * 64
 
@@ -81,13 +82,13 @@ def claim(endpoints: dict[str, dict[str, Any]], operations: list[str] | None = N
 
 def problems(found: Claim, *names: str) -> list[str]:
     with pytest.raises(ClaimError) as refused:
-        host_plan(found, names)
+        host_plan(resolve(found), names)
     return [problem.path for problem in refused.value.problems]
 
 
 def test_one_endpoint_is_one_runtime_behind_one_sidecar() -> None:
     found = claim({"one": endpoint()})
-    plan = host_plan(found, ["one"])
+    plan = host_plan(resolve(found), ["one"])
     (runtime,), (sidecar,) = plan.runtimes, plan.sidecars
     assert (runtime.address, runtime.port, runtime.parallel_requests, runtime.queued_requests) == (
         "127.0.0.1",
@@ -111,7 +112,7 @@ def test_one_endpoint_is_one_runtime_behind_one_sidecar() -> None:
 
 def test_endpoints_with_one_origin_share_the_runtime() -> None:
     found = claim({"one": endpoint(), "two": endpoint(baseUrl="https://box.lan.test:8444/v1")})
-    plan = host_plan(found, ["two", "one", "one"])
+    plan = host_plan(resolve(found), ["two", "one", "one"])
     assert [runtime.name for runtime in plan.runtimes] == ["one"]
     assert [(sidecar.endpoint, sidecar.runtime) for sidecar in plan.sidecars] == [("one", "one"), ("two", "one")]
 
@@ -150,7 +151,7 @@ def test_two_runtimes_on_one_port_are_refused() -> None:
 )
 def test_the_plan_says_how_a_client_sends_its_token(auth: dict[str, str], header: str, bearer: bool) -> None:
     found = claim({"one": endpoint(endpointAuth={**auth, "credentialRef": "credential://one/workload"})})
-    (sidecar,) = host_plan(found, ["one"]).sidecars
+    (sidecar,) = host_plan(resolve(found), ["one"]).sidecars
     assert (sidecar.credential_header, sidecar.credential_is_bearer) == (header, bearer)
 
 
@@ -161,7 +162,7 @@ def test_plaintext_is_open_to_its_zone_alone_and_warned_about() -> None:
         networkProfile={"mode": "private_plaintext", "networkZoneId": "lan", "acceptPlaintextRisk": True},
         sidecar=None,
     )
-    plan = host_plan(claim({"one": plain}), ["one"])
+    plan = host_plan(resolve(claim({"one": plain})), ["one"])
     assert plan.sidecars == ()
     assert (plan.runtimes[0].address, plan.runtimes[0].port) == ("0.0.0.0", 8080)
     assert [(port.port, port.sources) for port in plan.open_ports] == [(8080, ("192.168.1.0/24", "192.168.7.0/24"))]
@@ -195,12 +196,12 @@ def test_what_a_host_cannot_be_is_refused_with_its_place(changes: dict[str, Any]
 
 def test_an_endpoint_that_is_not_in_the_claim_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ClaimError, match="Name one of its endpoints in the inventory: one"):
-        host_plan(claim({"one": endpoint()}), ["nobody"])
+        host_plan(resolve(claim({"one": endpoint()})), ["nobody"])
 
 
 def test_chats_and_embeddings_need_a_llama_cpp_each() -> None:
     assert problems(claim({"one": endpoint()}, ["chat", "embedding"]), "one") == ["hearth:endpoints.one.runtime"]
-    assert host_plan(claim({"one": endpoint()}, ["embedding"]), ["one"]).runtimes[0].embedding
+    assert host_plan(resolve(claim({"one": endpoint()}, ["embedding"])), ["one"]).runtimes[0].embedding
 
 
 def test_ollama_models_keep_the_names_of_the_library() -> None:
@@ -212,7 +213,7 @@ def test_ollama_models_keep_the_names_of_the_library() -> None:
         },
     ]
     found = endpoint(runtime__engine="ollama", runtime__models=models, runtime__credentialRef=None)
-    named = host_plan(claim({"one": found}), ["one"]).runtimes[0].models
+    named = host_plan(resolve(claim({"one": found})), ["one"]).runtimes[0].models
     assert [(model.name, model.source) for model in named] == [("qwen3:0.6b", "ollama"), ("gemma", "url")]
     assert named[1].location == f"https://huggingface.co/o/m/resolve/{'b' * 40}/m.gguf"
 
@@ -226,12 +227,12 @@ def test_the_hosts_of_a_claim() -> None:
             "pod": endpoint(runtime__placement="pod"),
         }
     )
-    assert host_endpoints(found) == {"192.168.1.9": ("c",), "box.lan.test": ("a", "b")}
+    assert host_endpoints(resolve(found)) == {"192.168.1.9": ("c",), "box.lan.test": ("a", "b")}
 
 
 def test_who_uses_a_credential_or_a_bundle() -> None:
     pod = endpoint(runtime__placement="pod")
     plain = endpoint(endpointAuth={"mode": "none"}, networkProfile__tls=None, networkProfile__mode="private_plaintext")
     found = claim({"b": endpoint(), "a": endpoint(), "pod": pod, "plain": plain})
-    assert credential_endpoints(found) == {"one/workload": ("a", "b")}
-    assert bundle_endpoints(found) == {"ca": ("a", "b")}
+    assert credential_endpoints(resolve(found)) == {"one/workload": ("a", "b")}
+    assert bundle_endpoints(resolve(found)) == {"ca": ("a", "b")}

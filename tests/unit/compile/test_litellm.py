@@ -18,12 +18,12 @@ from hearth.compile.litellm import (
     per_token,
 )
 from hearth.compile.manifests.connection import max_connections
-from hearth.compile.upstreams import upstreams
+from hearth.topology.resolve import resolve
 from tests.unit.claim import examples
 
 
 def compiled(*changes: examples.Change, **options: Any) -> dict[str, Any]:
-    return compile_litellm(examples.load(examples.claim(*changes)).claim, **options)
+    return compile_litellm(resolve(examples.load(examples.claim(*changes)).claim), **options)
 
 
 def by_name(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -44,7 +44,8 @@ def unchecked(*changes: examples.Change) -> Claim:
 
 
 def test_models_are_the_aliases_then_the_providers() -> None:
-    ports = {upstream.name: upstream.listener_port for upstream in upstreams(examples.load(examples.claim()).claim)}
+    found = resolve(examples.load(examples.claim()).claim)
+    ports = {upstream.name: upstream.listener_port for upstream in found.upstreams}
     listed = [
         (model["model_name"], model["litellm_params"]["model"], model["litellm_params"]["api_base"])
         for model in compiled()["model_list"]
@@ -129,8 +130,8 @@ def test_a_cold_model_may_load_before_its_stream_begins(cold_start_ms: int, seco
     capacity = "endpoints/host/runtimeCapacity"
     cold = examples.put(f"{capacity}/coldStartTimeoutMs", cold_start_ms)
     on_demand = unchecked(cold, examples.put(f"{capacity}/readinessPolicy", "on_demand"))
-    assert by_name(compile_litellm(on_demand))["house"]["litellm_params"]["stream_timeout"] == seconds
-    assert by_name(compile_litellm(unchecked(cold)))["house"]["litellm_params"]["stream_timeout"] == 30.0
+    assert by_name(compile_litellm(resolve(on_demand)))["house"]["litellm_params"]["stream_timeout"] == seconds
+    assert by_name(compile_litellm(resolve(unchecked(cold))))["house"]["litellm_params"]["stream_timeout"] == 30.0
 
 
 def test_an_alias_keeps_its_order_and_states_no_fallback() -> None:
@@ -208,7 +209,7 @@ def test_what_a_model_says_of_itself() -> None:
 )
 def test_mode(operations: list[str], mode: str) -> None:
     claim = unchecked(examples.put("deployments/gpt/operations", operations))
-    assert by_name(compile_litellm(claim))["vendor-gpt"]["model_info"]["mode"] == mode
+    assert by_name(compile_litellm(resolve(claim)))["vendor-gpt"]["model_info"]["mode"] == mode
 
 
 def test_model_ids_are_unique() -> None:
@@ -218,17 +219,17 @@ def test_model_ids_are_unique() -> None:
 
 def test_a_provider_that_names_another_ones_token_is_left_out() -> None:
     claim = unchecked(examples.put("llm/providers/0/apiKeyProperty", "mistral_api_key"))
-    names = by_name(compile_litellm(claim))
+    names = by_name(compile_litellm(resolve(claim)))
     assert "info-maniak/gemma-4-31b" not in names
     assert "mistral/small" in names
 
 
-def test_instances_are_offered_with_gpus_alone_and_the_mock_never() -> None:
+def test_an_instance_is_never_offered_past_the_guard_and_the_mock_never_at_all() -> None:
     assert "qwen-qwen2.5-7b" not in by_name(compiled())
-    model = by_name(compile_litellm(unchecked(examples.put("llm/gpuAcceleration", True))))["qwen-qwen2.5-7b"]
-    base = "http://vllm-qwen-inference.system-llm.svc.cluster.local:8000/v1"
-    assert model["litellm_params"]["api_base"] == base
-    assert model["model_info"]["max_input_tokens"] == 8192
+    with_gpu = compile_litellm(resolve(unchecked(examples.put("llm/gpuAcceleration", True))))
+    assert "qwen-qwen2.5-7b" not in by_name(with_gpu)
+    assert "svc.cluster.local" not in json.dumps(with_gpu)
+    assert "9101" in json.dumps(with_gpu)
     assert "mock" not in json.dumps(compiled()).lower()
 
 
@@ -265,7 +266,7 @@ def test_only_these_variables_are_referred_to() -> None:
 def test_a_text_that_litellm_would_replace_by_a_secret_is_refused(change: examples.Change) -> None:
     claim = unchecked(change)
     with pytest.raises(ReferenceInClaimError) as error:
-        compile_litellm(claim)
+        compile_litellm(resolve(claim))
     assert "LITELLM_MASTER_KEY" not in str(error.value)
     assert "DATABASE_URL" not in str(error.value)
 

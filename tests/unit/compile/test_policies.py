@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from hearth.claim.claim import Claim
-from hearth.compile.policies import declaring_apps, system_policies, tenant_policies
+from hearth.compile.manifests import policies as built
+from hearth.topology.resolve import resolve
 from tests.support.proxy_claims import claim, plaintext_endpoint, private_endpoint, provider, sidecar_endpoint
 
 TENANTS = {
@@ -152,6 +153,19 @@ def whole(**more: Any) -> Claim:
     return claim(endpoints, tenants=TENANTS, **{"providers": [provider()], **more})
 
 
+def system_policies(found: Claim) -> Policies:
+    return [each.manifest for each in built.system_policies(resolve(found))]
+
+
+def tenant_policies(found: Claim, name: str) -> Policies:
+    topology = resolve(found)
+    return [each.manifest for each in built.tenant_policies(topology, topology.tenant(name))]
+
+
+def declaring_apps(found: Claim, name: str) -> tuple[str, ...]:
+    return tuple(app.name for app in resolve(found).tenant(name).apps)
+
+
 def applied(**more: Any) -> Policies:
     """Return every policy of the whole claim, those of its tenants included."""
     found = whole(**more)
@@ -220,6 +234,14 @@ def test_without_a_public_upstream_no_public_address_is_open() -> None:
     policies = applied(providers=[])
     assert not connects(policies, GATEWAY, OUTSIDE["8.8.8.8"], 443)
     assert connects(policies, GATEWAY, OUTSIDE["10.77.0.9"], 8443)
+
+
+def test_a_pod_that_is_called_like_a_providers_upstream_takes_nothing_from_it() -> None:
+    """The name of an upstream is its kind and its id; an id may begin like a kind."""
+    pod = sidecar_endpoint(baseUrl="https://llm-provider-vendor.system-llm.svc.cluster.local:8443/v1")
+    policies = system_policies(claim({"provider-vendor": pod}, providers=[provider()]))
+    assert connects(policies, GATEWAY, OUTSIDE["8.8.8.8"], 443)
+    assert connects(policies, GATEWAY, system("runtime", endpoint="provider-vendor"), 8443)
 
 
 def test_a_runtime_reaches_the_network_only_to_fetch_its_model() -> None:

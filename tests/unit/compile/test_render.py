@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,9 @@ import yaml
 from hearth.claim.problems import ClaimError
 from hearth.cli.folder import MARKER, write_folder
 from hearth.cli.main import main
-from hearth.compile.manifests.credentials import SecretNames
-from hearth.compile.manifests.groups import all_manifests
 from hearth.compile.rendering import rendered_files
+from hearth.topology.resolve import resolve
+from tests.support.compiling import all_manifests
 from tests.unit.claim import examples
 from tests.unit.compile.test_artefacts import compiled
 
@@ -66,8 +67,11 @@ def test_manifests_are_files_of_their_own_and_hold_no_secret(
         manifest = yaml.safe_load(data)
         assert manifest["kind"] != "Secret", path
         namespace = manifest["metadata"].get("namespace")
-        middle = f"{manifest['kind'].lower()}-{namespace + '-' if namespace else ''}{manifest['metadata']['name']}"
-        assert path[2:] == f"-{middle}.yaml"
+        middle = f"{manifest['kind'].lower()}-{namespace + '--' if namespace else ''}"
+        name = path[3:].removeprefix(middle).removesuffix(".yaml")
+        assert path[3:] == f"{middle}{name}.yaml"
+        # The name without the digest of the content.
+        assert re.fullmatch(rf"{re.escape(name)}(-[0-9a-f]{{10}})?", manifest["metadata"]["name"])
         assert path.startswith("00-") == (manifest["kind"] == "Namespace")
     snapshot = json.loads((tmp_path / "snapshot.json").read_text())
     assert set(snapshot) == {"sha256", "snapshot"}
@@ -76,8 +80,8 @@ def test_manifests_are_files_of_their_own_and_hold_no_secret(
 def test_files_say_what_the_manifests_are() -> None:
     loaded = examples.load(examples.claim())
     made = compiled()
-    files = rendered_files(loaded.claim, made)
-    manifests = all_manifests(loaded.claim, made, SecretNames.by_reference(loaded.claim))
+    files = rendered_files(resolve(loaded.claim), made)
+    manifests = all_manifests(loaded.claim, made)
     read = [yaml.safe_load(text) for path, text in files.items() if path.startswith("manifests/")]
     key = json.dumps
     assert sorted(map(key, read)) == sorted(map(key, manifests))
@@ -92,14 +96,14 @@ def test_files_say_what_the_manifests_are() -> None:
 
 
 def test_a_configuration_is_readable_in_its_manifest() -> None:
-    files = rendered_files(examples.load(examples.claim()).claim, compiled())
-    [text] = [text for path, text in files.items() if "-configmap-system-llm-llm-gateway-config-" in path]
+    files = rendered_files(resolve(examples.load(examples.claim()).claim), compiled())
+    [text] = [text for path, text in files.items() if "-configmap-system-llm--llm-gateway-config" in path]
     assert "  config.yaml: |\n    general_settings:\n" in text
 
 
 def test_without_a_gateway_only_what_concerns_hosts_is_left() -> None:
     off = examples.put("llm/enabled", False)
-    files = rendered_files(examples.load(examples.claim(off)).claim, compiled(off))
+    files = rendered_files(resolve(examples.load(examples.claim(off)).claim), compiled(off))
     assert not [path for path in files if path.startswith(("manifests/", "litellm/", "guard/", "front/"))]
     assert {"catalogue.json", "snapshot.json", "sidecars/host/sidecar.cfg"} <= set(files)
 

@@ -7,13 +7,9 @@ import re
 import pytest
 
 from hearth.compile.files import ConfigFiles
-from hearth.compile.sidecar import (
-    POD_LAYOUT,
-    SidecarConfig,
-    compile_sidecar,
-    host_layout,
-    needs_runtime_credential,
-)
+from hearth.compile.sidecar import POD_LAYOUT, SidecarConfig
+from hearth.topology.resolve import resolve
+from tests.support.compiling import compile_sidecar, host_layout
 from tests.support.proxy_claims import capacity, claim, deployment, private_endpoint, sidecar_endpoint
 
 ID = "llama"
@@ -162,7 +158,9 @@ def test_the_layout_changes_paths_and_nothing_else() -> None:
 def test_the_runtime_gets_a_credential_when_it_has_one(changes: dict[str, str], needed: bool) -> None:
     endpoint = sidecar_endpoint(runtime={**sidecar_endpoint()["runtime"], **changes})
     found = claim({ID: endpoint})
-    assert needs_runtime_credential(found.endpoints[ID]) is needed
+    runtime = resolve(found).endpoint(ID).runtime
+    assert runtime is not None
+    assert runtime.needs_credential is needed
     assert ("runtime.map" in compile_sidecar(found, ID, POD_LAYOUT).files["sidecar.cfg"]) is needed
 
 

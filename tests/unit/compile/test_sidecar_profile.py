@@ -2,8 +2,9 @@
 
 import pytest
 
-from hearth.compile.sidecar import POD_LAYOUT, compile_sidecar, host_layout
+from hearth.compile.sidecar import POD_LAYOUT
 from hearth.compile.sidecar_profile import ProfileError, check_profile
+from tests.support.compiling import compile_sidecar, host_layout
 from tests.support.proxy_claims import claim, sidecar_endpoint
 
 FOUND = claim({"llama": sidecar_endpoint()}, operations=("chat", "embedding"))

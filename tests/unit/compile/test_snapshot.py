@@ -3,14 +3,15 @@
 import json
 import re
 
-from hearth.compile.artefacts import Artefacts, compile_claim
 from hearth.canonical import digest
+from hearth.compile.artefacts import Artefacts
+from tests.support.compiling import compile_claim
 from tests.unit.claim import examples
 
 
 def compiled(*changes: examples.Change, **options: object) -> Artefacts:
     loaded = examples.load(examples.claim(*changes))
-    return compile_claim(loaded.claim, bundles=loaded.bundles, **options)  # type: ignore[arg-type]
+    return compile_claim(loaded.claim, bundles=loaded.bundles, **options)
 
 
 def test_contents() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from hearth.claim.claim import Claim
 from hearth.canonical import canonical
+from hearth.claim.claim import Claim
 from hearth.evidence.document import Evidence, Statement
 from hearth.evidence.signing import evidence_text, sign
 from hearth.evidence.trust import TrustStore, public_key_text

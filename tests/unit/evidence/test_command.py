@@ -16,6 +16,7 @@ from hearth.compile.artefacts import expected
 from hearth.evidence.document import timestamp
 from hearth.evidence.store import evidence_file
 from hearth.evidence.trust import public_key_text
+from hearth.topology.resolve import resolve
 from tests.support.pki import Authority
 from tests.unit.evidence import samples
 
@@ -77,7 +78,7 @@ def run(arguments: list[str]) -> int:
 
 def store(project: Path, change: Change = lambda _: None) -> None:
     """Write evidence that fits the claim, but for a change that the runner signed."""
-    digests = expected(load_claim_file(project / "stacks" / "Pulumi.home.yaml").claim)["ollama-home"]
+    digests = expected(resolve(load_claim_file(project / "stacks" / "Pulumi.home.yaml").claim))["ollama-home"]
 
     def fit(values: dict[str, Any]) -> None:
         values.update(

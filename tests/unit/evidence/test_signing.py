@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hearth.canonical import MalformedError, canonical
-from hearth.evidence.reading import MAXIMUM_BYTES, read_document
 from hearth.evidence.document import Statement, moment, timestamp
+from hearth.evidence.reading import MAXIMUM_BYTES, read_document
 from hearth.evidence.reasons import Reason, Verdict
 from hearth.evidence.signing import decode, evidence_digest, sign
 from hearth.evidence.verify import authenticate, verify

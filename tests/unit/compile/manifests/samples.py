@@ -10,10 +10,12 @@ import yaml
 
 from hearth.claim.claim import Claim
 from hearth.claim.loader import LoadedClaim, load_claim_file
-from hearth.compile.artefacts import Artefacts, compile_claim
+from hearth.compile.artefacts import Artefacts
 from hearth.compile.manifests.common import Manifest
 from hearth.compile.manifests.credentials import SecretNames
-from hearth.compile.manifests.groups import Group, groups
+from hearth.compile.manifests.groups import GroupName, groups
+from hearth.topology.resolve import resolve
+from tests.support.compiling import compile_claim
 
 ROOT = Path(__file__).resolve().parents[4]
 STACKS = ("local", "home", "dev", "production")
@@ -38,9 +40,11 @@ def compiled(claim: Claim, bundles: dict[str, str] | None = None) -> Artefacts:
     return compile_claim(claim, bundles=bundles or {})
 
 
-def grouped(claim: Claim) -> dict[Group, list[Manifest]]:
+def grouped(claim: Claim) -> dict[GroupName, list[Manifest]]:
     bundles = {bundle: f"PEM of {bundle}\n" for bundle in claim.trust_bundles}
-    return groups(claim, compiled(claim, bundles), SecretNames.by_reference(claim))
+    topology = resolve(claim)
+    found = groups(topology, compiled(claim, bundles), SecretNames.by_reference(topology))
+    return {group.name: [each.manifest for each in group.objects] for group in found}
 
 
 def everything(claim: Claim) -> list[Manifest]:

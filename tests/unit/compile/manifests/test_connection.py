@@ -5,6 +5,7 @@ import pytest
 from hearth.claim.problems import ClaimError
 from hearth.compile.litellm import connection_pool_limit
 from hearth.compile.manifests.connection import connections_needed, database_url, max_connections
+from hearth.topology.resolve import resolve
 from tests.unit.compile.manifests.samples import variants
 
 
@@ -41,14 +42,14 @@ def test_every_number_of_replicas_fits_with_the_pool_that_litellm_gets() -> None
 
 
 def test_a_password_is_quoted_in_the_address() -> None:
-    url = database_url(variants()["local"], "litellm", "p:/?#[]@ %")
+    url = database_url(resolve(variants()["local"]), "litellm", "p:/?#[]@ %")
     assert url == (
         "postgresql://litellm:p%3A%2F%3F%23%5B%5D%40%20%25@llm-database.system-llm.svc.cluster.local:5432/litellm"
     )
 
 
 def test_an_external_database_is_verified() -> None:
-    url = database_url(variants()["external-database"], "litellm_gateway", "p")
+    url = database_url(resolve(variants()["external-database"]), "litellm_gateway", "p")
     assert url == (
         "postgresql://litellm_gateway:p@db.example:5432/litellm"
         "?sslmode=require&sslaccept=strict&sslcert=%2Fetc%2Fdatabase-ca%2Fca.pem"

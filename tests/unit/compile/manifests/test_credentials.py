@@ -15,6 +15,8 @@ from hearth.compile.manifests.credentials import (
     secret_name,
 )
 from hearth.compile.manifests.tenants import credentials_secret_manifest
+from hearth.topology.resolve import resolve
+from tests.support.proxy_claims import claim, sidecar_endpoint
 from tests.unit.compile.manifests.samples import variants
 
 
@@ -30,7 +32,7 @@ def test_a_name_changes_with_the_content_and_with_nothing_else() -> None:
 
 
 def test_a_secret_object_is_immutable() -> None:
-    made = secret("llm-cache-0123456789", "llm-cache", cache_contents(password="p"))
+    made = secret("system-llm", "llm-cache", "llm-cache-0123456789", "llm-cache", cache_contents(password="p")).manifest
     assert made["immutable"] is True
     assert made["metadata"]["namespace"] == "system-llm"
     assert made["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "hearth"
@@ -46,14 +48,14 @@ def test_the_cache_keeps_nothing_and_evicts_nothing() -> None:
 
 def test_the_gateway_connects_as_the_role_that_cannot_store_models() -> None:
     made = gateway_contents(
-        variants()["local"], master_key="sk-m", salt_key="s", gateway_password="g", cache_password="c"
+        resolve(variants()["local"]), master_key="sk-m", salt_key="s", gateway_password="g", cache_password="c"
     )
     assert made["DATABASE_URL"].startswith("postgresql://litellm_gateway:g@")
     assert set(made) == {"LITELLM_MASTER_KEY", "LITELLM_SALT_KEY", "DATABASE_URL", "REDIS_PASSWORD"}
 
 
 def test_the_migrations_connect_as_the_owner_and_psql_can_read_any_password() -> None:
-    made = migrations_contents(variants()["local"], owner_password="a:b\\c")
+    made = migrations_contents(resolve(variants()["local"]), owner_password="a:b\\c")
     assert made["pgpass"] == "*:*:*:litellm:a\\:b\\\\c\n"
     assert made["DATABASE_URL"].startswith("postgresql://litellm:a%3Ab%5Cc@")
 
@@ -67,21 +69,25 @@ def test_the_endpoint_knows_a_token_by_its_digest_alone() -> None:
 
 
 def test_the_guard_gets_each_token_as_a_variable() -> None:
-    assert endpoint_credentials_contents({"gemma-small": "t"}) == {"ENDPOINT_CREDENTIAL_GEMMA_SMALL": "t"}
+    topology = resolve(claim({"gemma-small": sidecar_endpoint()}))
+    assert endpoint_credentials_contents(topology, {"gemma-small": "t"}) == {"ENDPOINT_CREDENTIAL_GEMMA_SMALL": "t"}
 
 
 def test_references_name_a_secret_for_every_endpoint_in_a_pod() -> None:
-    names = SecretNames.by_reference(variants()["local"])
+    names = SecretNames.by_reference(resolve(variants()["local"]))
     assert names.endpoints == {"gemma": "llm-endpoint-gemma"}
-    assert SecretNames.by_reference(variants()["external-database"]).endpoints == {}
+    assert SecretNames.by_reference(resolve(variants()["external-database"])).endpoints == {}
 
 
 def test_the_ca_of_the_pods_is_where_the_guard_looks_for_it() -> None:
-    assert in_cluster_trust("llm-trust-in-cluster-0123456789", "PEM")["data"] == {"in-cluster.pem": "PEM"}
+    assert in_cluster_trust("system-llm", "llm-trust-in-cluster-0123456789", "PEM").manifest["data"] == {
+        "in-cluster.pem": "PEM"
+    }
 
 
 def test_an_application_gets_every_spelling_of_the_address() -> None:
-    made = credentials_secret_manifest(variants()["local"], "family", "notes", "sk-key")
+    topology = resolve(variants()["local"])
+    made = credentials_secret_manifest(topology, topology.tenant("family"), "notes", "sk-key")
     url = "http://llm-gateway.system-llm.svc.cluster.local:4000/v1"
     assert made["stringData"] == {
         "OPENAI_API_BASE": url,

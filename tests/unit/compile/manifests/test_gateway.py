@@ -8,6 +8,7 @@ from hearth.claim.claim import Claim
 from hearth.compile.manifests.common import Manifest
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.gateway import gateway
+from hearth.topology.resolve import resolve
 from tests.unit.compile.manifests.samples import claim_of, container, grouped, loaded, one, values, variants
 
 
@@ -172,10 +173,12 @@ def test_the_pods_are_replaced_if_and_only_if_their_configuration_changes(change
 
 
 def test_a_new_ca_rolls_the_pods() -> None:
-    claim, names = variants()["local"], SecretNames.by_reference(variants()["local"])
+    topology = resolve(variants()["local"])
+    names = SecretNames.by_reference(topology)
 
     def pods(trust: str) -> Any:
-        manifests = gateway(claim, names, litellm_yaml="", proxy_files={}, trust=trust)
+        made = gateway(topology, names, litellm_yaml="", proxy_files={}, trust=trust)
+        manifests = [each.manifest for each in made]
         return one(manifests, "Deployment")["spec"]["template"]
 
     assert pods("llm-trust-a") != pods("llm-trust-b")

@@ -4,8 +4,6 @@ import pytest
 
 from hearth.claim.problems import ClaimError
 from hearth.compile.manifests.common import config_map
-from hearth.compile.manifests.credentials import SecretNames
-from hearth.compile.manifests.groups import all_manifests, groups
 from tests.unit.compile.manifests.samples import claim_of, compiled, everything, grouped, values, variants
 
 
@@ -14,8 +12,8 @@ def test_nothing_exists_without_a_gateway(stack: str) -> None:
     claim = values(stack)
     claim["llm"]["enabled"] = False
     made = claim_of(claim)
-    assert groups(made, compiled(made), SecretNames.by_reference(made)) == {}
-    assert all_manifests(made, compiled(made), SecretNames.by_reference(made)) == []
+    assert grouped(made) == {}
+    assert everything(made) == []
 
 
 def test_the_namespace_is_closed_before_anything_starts_in_it() -> None:
@@ -97,6 +95,6 @@ def test_a_tenant_may_name_its_namespace() -> None:
 
 def test_nothing_is_larger_than_kubernetes_takes() -> None:
     text = "x" * (1_048_576 - 1_000)
-    assert config_map("fits", "test", {"file": text})["data"] == {"file": text}
+    assert config_map("there", "fits", "test", {"file": text}).manifest["data"] == {"file": text}
     with pytest.raises(ClaimError, match=r"ConfigMap large-[0-9a-f]{10}: would have [0-9]+ bytes"):
-        config_map("large", "test", {"file": text + "x" * 1_000})
+        config_map("there", "large", "test", {"file": text + "x" * 1_000})
