@@ -76,11 +76,6 @@ def catalogue(topology: Topology, withheld: Mapping[str, str] | None = None) -> 
     return tuple(sorted(rows, key=lambda row: row.name))
 
 
-def offered_names(rows: tuple[CatalogueRow, ...]) -> tuple[str, ...]:
-    """Return the public names that clients may use, sorted: what a key without a list of its own is given."""
-    return tuple(row.name for row in rows if row.status == "Served")
-
-
 def _row(route: Route, enabled: bool, withheld: Mapping[str, str]) -> CatalogueRow:
     left_out = [
         f"{target.source}: endpoint {target.upstream} is withheld, {withheld[target.upstream]}"

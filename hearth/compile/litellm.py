@@ -14,14 +14,12 @@ import yaml
 from hearth.claim.names import GATEWAY_REFERENCE
 from hearth.claim.operations import OPERATIONS, in_order
 from hearth.topology.topology import Route, Target, Topology
-from hearth.topology.upstreams import Upstream
+from hearth.topology.upstreams import DEFAULT_BOUNDS, Upstream
 
 PERSON_BUDGET: Final = "hearth-person"
 """Budget id of everybody whom a request names (S3-55, S3-56)."""
 GUARD_API_KEY: Final = "the-guard-adds-the-credential"
 """What LiteLLM sends as credential. The guard removes it; it opens nothing anywhere."""
-IDLE_TIMEOUT_MS: Final = 120_000
-"""Request timeout in ms that is stated where there is no upstream at all."""
 GATEWAY_CONNECTIONS: Final = 145
 """Database connections of all Pods of the gateway together: what PostgreSQL is planned to have for them."""
 MOST_POD_CONNECTIONS: Final = 10
@@ -56,7 +54,7 @@ def compile_litellm(topology: Topology, *, withheld: Mapping[str, str] | None = 
     ]
     _refuse_references(models)
     timeouts = (upstream.bounds.request_timeout_ms for upstream in topology.upstreams)
-    longest_ms = max(timeouts, default=IDLE_TIMEOUT_MS)
+    longest_ms = max(timeouts, default=DEFAULT_BOUNDS.request_timeout_ms)
     return {
         "model_list": models,
         "general_settings": _general_settings(topology),

@@ -15,9 +15,6 @@ from pydantic import AfterValidator, Field
 from hearth.claim.base import Identifier, OneLine, Sha256, Shape, matching
 from hearth.claim.operations import Operation
 
-VERSION: Final = "hearth.evidence/v1"
-"""Version of the document."""
-
 MAXIMUM_VALIDITY: Final = datetime.timedelta(days=30)
 """Longest time between `testedAt` and `validUntil`. It also bounds what a stolen key of the past can still sign."""
 DEFAULT_VALIDITY: Final = datetime.timedelta(days=7)

@@ -9,8 +9,7 @@ from hearth.claim.endpoints import Endpoint
 from hearth.claim.names import IN_CLUSTER
 from hearth.claim.operations import in_order
 from hearth.topology.address import address_of
-from hearth.topology.providers import DEFAULT_BOUNDS
-from hearth.topology.upstreams import Bounds, Credential, Runtime, Source, Upstream, UpstreamId
+from hearth.topology.upstreams import DEFAULT_BOUNDS, Bounds, Credential, Runtime, Source, Upstream, UpstreamId
 
 
 def endpoint_upstreams(claim: Claim) -> Iterator[Upstream]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
 
 from hearth.claim.claim import Claim
 from hearth.claim.llm import Provider
@@ -10,16 +9,7 @@ from hearth.claim.names import api_key_property
 from hearth.claim.network import NetworkProfile
 from hearth.claim.operations import in_order, mode_operations
 from hearth.topology.address import address_of
-from hearth.topology.upstreams import Bounds, Credential, Upstream, UpstreamId
-
-DEFAULT_BOUNDS: Final = Bounds(
-    parallel_requests=64,
-    queued_requests=64,
-    request_timeout_ms=120_000,
-    stream_setup_timeout_ms=120_000,
-    cold_start_timeout_ms=120_000,
-)
-"""Bounds of an upstream whose claim has no field for them."""
+from hearth.topology.upstreams import DEFAULT_BOUNDS, Credential, Upstream, UpstreamId
 
 
 def offered_providers(claim: Claim) -> tuple[Provider, ...]:

@@ -177,14 +177,3 @@ class Topology:
             for name, deployment in sorted(self.deployments.items())
             if deployment.endpoint == upstream.id.name
         }
-
-    def tenant(self, name: str) -> Tenant:
-        """Return a tenant.
-
-        Raises:
-            KeyError: there is no such tenant.
-        """
-        for tenant in self.tenants:
-            if tenant.name == name:
-                return tenant
-        raise KeyError(name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from hearth.claim.endpoints import RuntimeCapacity, RuntimeModel, Sidecar
 from hearth.claim.network import EndpointAuth, NetworkProfile
@@ -63,6 +63,16 @@ class Bounds:
     """Largest request body in bytes; none where nothing declares it."""
     response_bytes: int | None = None
     """Largest answer in bytes; none where nothing declares it."""
+
+
+DEFAULT_BOUNDS: Final = Bounds(
+    parallel_requests=64,
+    queued_requests=64,
+    request_timeout_ms=120_000,
+    stream_setup_timeout_ms=120_000,
+    cold_start_timeout_ms=120_000,
+)
+"""Bounds of an upstream whose claim has no field for them."""
 
 
 @dataclass(frozen=True)

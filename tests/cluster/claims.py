@@ -4,54 +4,40 @@ import copy
 from typing import Any
 
 from hearth.versions import versions
+from tests.support import claims
 
 SCRIPTED_NAMESPACE = "scripted"
 SCRIPTED_HOST = f"upstream.{SCRIPTED_NAMESPACE}.svc.cluster.local"
 SCRIPTED_SECRET_KEY = "scripted.gateway"
 """Key in the Secret of operator-supplied endpoint credentials, for `credential://scripted/gateway`."""
 
-PRICE = {
-    "basis": "amortized_internal",
-    "version": "test-1",
-    # 0.01 and 0.02 per token: the scripted usage of 10 + 5 tokens costs 0.20.
-    "inputMicrosPerMillionTokens": 10_000_000_000,
-    "outputMicrosPerMillionTokens": 20_000_000_000,
-}
+# 0.01 and 0.02 per token: the scripted usage of 10 + 5 tokens costs 0.20.
+PRICE = claims.price("amortized_internal", 10_000_000_000, 20_000_000_000, version="test-1")
 REQUEST_COST = 0.20
 
 
 def scripted_endpoint(protocol: str) -> dict[str, Any]:
-    return {
-        "protocol": protocol,
-        "baseUrl": f"https://{SCRIPTED_HOST}:8443/v1",
-        "endpointAuth": {"mode": "bearer", "credentialRef": "credential://scripted/gateway"},
-        "networkProfile": {
-            "mode": "private_tls",
-            "termination": "native",
-            "networkZoneId": "scripted",
-            "tls": {"trustBundle": "scripted-ca"},
-        },
-        "runtimeCapacity": {
-            "physicalRuntimeId": "scripted/upstream",
-            "capacityDomainId": "scripted/cpu",
-            "maxParallelRequests": 64,
-            "maxQueuedRequests": 64,
-            "requestTimeoutMs": 60_000,
-            "streamSetupTimeoutMs": 30_000,
-        },
-    }
+    return claims.endpoint(
+        "scripted",
+        f"https://{SCRIPTED_HOST}:8443/v1",
+        claims.private_tls("scripted", "scripted-ca"),
+        protocol=protocol,
+        endpointAuth={"mode": "bearer", "credentialRef": "credential://scripted/gateway"},
+        runtimeCapacity=claims.capacity(
+            "scripted",
+            64,
+            64,
+            physicalRuntimeId="scripted/upstream",
+            capacityDomainId="scripted/cpu",
+            requestTimeoutMs=60_000,
+            streamSetupTimeoutMs=30_000,
+        ),
+    )
 
 
 def deployment(endpoint: str, operations: list[str], **more: Any) -> dict[str, Any]:
-    return {
-        "endpoint": endpoint,
-        "model": "scripted-model",
-        "operations": operations,
-        "concurrency": 8,
-        "pricing": PRICE,
-        "residency": ["here"],
-        **more,
-    }
+    plain = {"model": "scripted-model", "concurrency": 8, "pricing": PRICE, "residency": ["here"]}
+    return claims.deployment(endpoint, *operations, **{**plain, **more})
 
 
 def claim(bundle_file: str, bundle_sha256: str, bundle_version: int) -> dict[str, Any]:
@@ -63,9 +49,8 @@ def claim(bundle_file: str, bundle_sha256: str, bundle_version: int) -> dict[str
         bundle_version: its version.
     """
     pins = versions()
-    return {
+    values: dict[str, Any] = {
         "llm": {
-            "enabled": True,
             "gpuAcceleration": False,
             "personBudget": {
                 "maxSpend": "1.00",
@@ -79,40 +64,25 @@ def claim(bundle_file: str, bundle_sha256: str, bundle_version: int) -> dict[str
         },
         "trustBundles": {"scripted-ca": {"file": bundle_file, "version": bundle_version, "sha256": bundle_sha256}},
         "endpoints": {
-            "gemma": {
-                "protocol": "openai_chat",
-                "baseUrl": "https://llm-gemma.system-llm.svc.cluster.local:8443/v1",
-                "endpointAuth": {"mode": "bearer", "credentialRef": "credential://gemma/workload"},
-                "networkProfile": {
-                    "mode": "private_tls",
-                    "termination": "light_gateway_sidecar",
-                    "networkZoneId": "in-cluster",
-                    "tls": {"trustBundle": "in-cluster"},
-                },
-                "sidecar": {"profileVersion": "model-provider-sidecar/v1"},
-                "runtime": {
-                    "engine": "llamaCpp",
-                    "placement": "pod",
-                    "loopback": "http://127.0.0.1:8081",
-                    "threads": 1,
-                    "chatTemplate": "gemma",
-                    "models": [
-                        {
-                            "source": {"image": {"ref": pins["IMAGE_MODEL_GEMMA3_270M"], "path": "/model/model.gguf"}},
-                            "digest": f"sha256:{pins['MODEL_GEMMA3_270M_SHA256']}",
-                        }
-                    ],
-                },
-                "runtimeCapacity": {
-                    "physicalRuntimeId": "gemma/llama-server",
-                    "capacityDomainId": "gemma/cpu",
-                    "maxParallelRequests": 2,
-                    "maxQueuedRequests": 4,
-                    "coldStartTimeoutMs": 300_000,
-                    "streamSetupTimeoutMs": 300_000,
-                    "requestTimeoutMs": 300_000,
-                },
-            },
+            "gemma": claims.pod_endpoint(
+                "gemma",
+                {},
+                sidecar={"profileVersion": "model-provider-sidecar/v1"},
+                runtime=claims.runtime(
+                    {"image": {"ref": pins["IMAGE_MODEL_GEMMA3_270M"], "path": "/model/model.gguf"}},
+                    f"sha256:{pins['MODEL_GEMMA3_270M_SHA256']}",
+                    threads=1,
+                    chatTemplate="gemma",
+                ),
+                runtimeCapacity=claims.capacity(
+                    "gemma",
+                    physicalRuntimeId="gemma/llama-server",
+                    capacityDomainId="gemma/cpu",
+                    coldStartTimeoutMs=300_000,
+                    streamSetupTimeoutMs=300_000,
+                    requestTimeoutMs=300_000,
+                ),
+            ),
             "scripted": scripted_endpoint("openai_chat"),
             "scripted-vectors": scripted_endpoint("openai_embeddings"),
             "scripted-responses": scripted_endpoint("openai_responses"),
@@ -130,10 +100,13 @@ def claim(bundle_file: str, bundle_sha256: str, bundle_version: int) -> dict[str
             "scripted-responses": deployment("scripted-responses", ["responses"]),
         },
         "aliases": {
-            "gemma": {"deployments": ["gemma-local"], "residency": ["here"]},
-            "scripted": {"deployments": ["scripted-chat"], "residency": ["here"]},
-            "vectors": {"deployments": ["scripted-vectors"], "residency": ["here"]},
-            "answers": {"deployments": ["scripted-responses"], "residency": ["here"]},
+            name: claims.alias(target, residency="here")
+            for name, target in (
+                ("gemma", "gemma-local"),
+                ("scripted", "scripted-chat"),
+                ("vectors", "scripted-vectors"),
+                ("answers", "scripted-responses"),
+            )
         },
         "tenants": {
             "family": {"apps": {"notes": {"llm": True}, "photos": {"llm": False}}},
@@ -142,9 +115,9 @@ def claim(bundle_file: str, bundle_sha256: str, bundle_version: int) -> dict[str
         "policy": {
             "images": "localBuild",
             "evidence": "off",
-            "clusterCidrs": {"services": ["10.96.0.0/16"], "pods": ["10.244.0.0/16"]},
         },
     }
+    return claims.overlay(claims.BASE, values)
 
 
 def changed(base: dict[str, Any], **sections: dict[str, Any]) -> dict[str, Any]:

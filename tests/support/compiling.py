@@ -8,6 +8,7 @@ from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.groups import groups
 from hearth.compile.sidecar import SidecarConfig, SidecarLayout
 from hearth.topology.resolve import resolve
+from hearth.topology.topology import Tenant, Topology
 
 
 def compile_sidecar(claim: Claim, endpoint_id: str, layout: SidecarLayout) -> SidecarConfig:
@@ -17,6 +18,11 @@ def compile_sidecar(claim: Claim, endpoint_id: str, layout: SidecarLayout) -> Si
 
 def host_layout(claim: Claim, endpoint_id: str) -> SidecarLayout:
     return sidecar.host_layout(resolve(claim).endpoint(endpoint_id))
+
+
+def tenant_of(topology: Topology, name: str) -> Tenant:
+    (found,) = [tenant for tenant in topology.tenants if tenant.name == name]
+    return found
 
 
 def compile_claim(claim: Claim, **options: object) -> Artefacts:

@@ -8,101 +8,62 @@ from typing import Any
 
 from hearth.claim.loader import LoadedClaim, load_claim_values
 from hearth.claim.problems import ClaimError
+from tests.support import claims
 
 PROJECT = Path(__file__).resolve().parents[3]
-DIGEST = "sha256:" + "ab" * 32
+DIGEST = claims.DIGEST
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 Change = Callable[[dict[str, Any]], None]
 
 
-def _capacity(name: str, **more: Any) -> dict[str, Any]:
-    return {
-        "physicalRuntimeId": f"{name}/server",
-        "capacityDomainId": f"{name}/gpu-0",
-        "maxParallelRequests": 4,
-        "maxQueuedRequests": 8,
-        **more,
-    }
+def _capacity(name: str) -> dict[str, Any]:
+    return claims.capacity(name, 4, 8)
 
 
-def _price(basis: str = "amortized_internal", price_in: int = 100, price_out: int = 300) -> dict[str, Any]:
-    return {
-        "basis": basis,
-        "version": "2026-1",
-        "inputMicrosPerMillionTokens": price_in,
-        "outputMicrosPerMillionTokens": price_out,
-    }
+def _price(basis: str = "amortized_internal", inward: int = 100, outward: int = 300) -> dict[str, Any]:
+    return claims.price(basis, inward, outward, version="2026-1")
 
 
-def _private(zone: str, bundle: str, termination: str = "native") -> dict[str, Any]:
-    return {
-        "mode": "private_tls",
-        "termination": termination,
-        "networkZoneId": zone,
-        "tls": {"trustBundle": bundle},
-    }
-
-
-def _bearer(name: str) -> dict[str, Any]:
-    return {"mode": "bearer", "credentialRef": f"credential://{name}/workload"}
+def _deployment(endpoint: str, model: str, *operations: str, **more: Any) -> dict[str, Any]:
+    return claims.deployment(endpoint, *operations, model=model, **{"residency": ["corp"], "pricing": _price(), **more})
 
 
 ENDPOINTS: dict[str, Any] = {
-    "pod": {
-        "protocol": "openai_chat",
-        "baseUrl": "https://llm-pod.system-llm.svc.cluster.local:8443/v1",
-        "endpointAuth": _bearer("pod"),
-        "networkProfile": _private("in-cluster", "in-cluster", "light_gateway_sidecar"),
-        "sidecar": {},
-        "runtime": {
-            "engine": "llamaCpp",
-            "placement": "pod",
-            "loopback": "http://127.0.0.1:8081",
-            "models": [
-                {
-                    "source": {"image": {"ref": f"registry.example/m@{DIGEST}", "path": "/model/model.gguf"}},
-                    "digest": DIGEST,
-                }
-            ],
-        },
-        "runtimeCapacity": _capacity("pod"),
-    },
-    "host": {
-        "protocol": "openai_chat",
-        "baseUrl": "https://ollama.home.arpa:8443/v1",
-        "endpointAuth": _bearer("host"),
-        "networkProfile": _private("lan", "home-ca", "light_gateway_sidecar"),
-        "sidecar": {"profileVersion": "model-provider-sidecar/v1"},
-        "runtime": {
-            "engine": "ollama",
-            "placement": "host",
-            "loopback": "http://127.0.0.1:11434",
-            "models": [{"source": {"ollama": "gemma3:270m"}, "digest": DIGEST}],
-        },
-        "runtimeCapacity": _capacity("host"),
-    },
-    "native": {
-        "protocol": "openai_embeddings",
-        "baseUrl": "https://embed.models.corp.example:8443/v1",
-        "endpointAuth": {"mode": "api_key", "credentialRef": "credential://native/workload"},
-        "headers": {"X-Title": "Hearth"},
-        "networkProfile": _private("models", "home-ca"),
-        "runtimeCapacity": _capacity("native"),
-    },
-    "plain": {
-        "protocol": "openai_chat",
-        "baseUrl": "http://192.168.1.20:11434/v1",
-        "endpointAuth": {"mode": "none"},
-        "networkProfile": {"mode": "private_plaintext", "networkZoneId": "lan", "acceptPlaintextRisk": True},
-        "runtimeCapacity": _capacity("plain"),
-    },
-    "vendor": {
-        "protocol": "openai_responses",
-        "baseUrl": "https://api.vendor.example/v1",
-        "endpointAuth": _bearer("vendor"),
-        "networkProfile": {},
-    },
+    "pod": claims.pod_endpoint(
+        "pod",
+        {"image": {"ref": f"registry.example/m@{DIGEST}", "path": "/model/model.gguf"}},
+        runtimeCapacity=_capacity("pod"),
+    ),
+    "host": claims.endpoint(
+        "host",
+        "https://ollama.home.arpa:8443/v1",
+        claims.private_tls("lan", "home-ca", "light_gateway_sidecar"),
+        sidecar={"profileVersion": "model-provider-sidecar/v1"},
+        runtime=claims.runtime(
+            {"ollama": "gemma3:270m"}, engine="ollama", placement="host", loopback="http://127.0.0.1:11434"
+        ),
+        runtimeCapacity=_capacity("host"),
+    ),
+    "native": claims.endpoint(
+        "native",
+        "https://embed.models.corp.example:8443/v1",
+        claims.private_tls("models", "home-ca"),
+        protocol="openai_embeddings",
+        endpointAuth={"mode": "api_key", "credentialRef": "credential://native/workload"},
+        headers={"X-Title": "Hearth"},
+        runtimeCapacity=_capacity("native"),
+    ),
+    "plain": claims.endpoint(
+        "plain",
+        "http://192.168.1.20:11434/v1",
+        claims.private_plaintext("lan"),
+        endpointAuth={"mode": "none"},
+        runtimeCapacity=_capacity("plain"),
+    ),
+    "vendor": claims.endpoint(
+        "vendor", "https://api.vendor.example/v1", {}, protocol="openai_responses", runtimeCapacity=None
+    ),
 }
 
 VALID: dict[str, Any] = {
@@ -153,51 +114,18 @@ VALID: dict[str, Any] = {
     },
     "endpoints": ENDPOINTS,
     "deployments": {
-        "gemma-pod": {
-            "endpoint": "pod",
-            "model": "gemma",
-            "operations": ["chat", "completion"],
-            "pricing": _price(),
-            "residency": ["corp"],
-        },
-        "gemma-host": {
-            "endpoint": "host",
-            "model": "gemma3:270m",
-            "operations": ["chat"],
-            "concurrency": 4,
-            "pricing": _price("zero_marginal", 0, 0),
-            "residency": ["corp"],
-        },
-        "nomic": {
-            "endpoint": "native",
-            "model": "nomic",
-            "operations": ["embedding"],
-            "lane": "indexing",
-            "pricing": _price(),
-            "embeddingSpace": "nomic/1",
-            "residency": ["corp"],
-        },
-        "llama-plain": {
-            "endpoint": "plain",
-            "model": "llama",
-            "operations": ["chat"],
-            "pricing": _price("zero_marginal", 0, 0),
-            "residency": ["corp"],
-        },
-        "gpt": {
-            "endpoint": "vendor",
-            "model": "gpt",
-            "operations": ["responses"],
-            "pricing": _price("provider"),
-            "residency": ["us"],
-        },
+        "gemma-pod": _deployment("pod", "gemma", "chat", "completion"),
+        "gemma-host": _deployment("host", "gemma3:270m", "chat", concurrency=4, pricing=_price("zero_marginal", 0, 0)),
+        "nomic": _deployment("native", "nomic", "embedding", lane="indexing", embeddingSpace="nomic/1"),
+        "llama-plain": _deployment("plain", "llama", "chat", pricing=_price("zero_marginal", 0, 0)),
+        "gpt": _deployment("vendor", "gpt", "responses", pricing=_price("provider"), residency=["us"]),
     },
     "aliases": {
-        "gemma": {"deployments": ["gemma-pod"], "residency": ["corp"], "maxCostMicros": 100},
+        "gemma": claims.alias("gemma-pod", residency="corp", maxCostMicros=100),
         "house": {"deployments": ["gemma-host"], "lanes": ["standard"], "residency": ["corp", "home"]},
-        "plain": {"deployments": ["llama-plain"], "residency": ["corp"]},
-        "embed": {"deployments": ["nomic"], "residency": ["corp"]},
-        "vendor-gpt": {"deployments": ["gpt"], "residency": ["us"]},
+        "plain": claims.alias("llama-plain", residency="corp"),
+        "embed": claims.alias("nomic", residency="corp"),
+        "vendor-gpt": claims.alias("gpt", residency="us"),
     },
     "tenants": {
         "family": {"apps": {"notes": {"llm": True}, "photos": {"llm": False}}},
@@ -212,7 +140,7 @@ VALID: dict[str, Any] = {
         "plaintext": "zone",
         "vendor": {"optIn": True, "acknowledgement": "prompts reach the vendor"},
         "trustStore": "trust/runners.yaml",
-        "clusterCidrs": {"services": ["10.96.0.0/16"], "pods": ["10.244.0.0/16"]},
+        **claims.BASE["policy"],
     },
 }
 

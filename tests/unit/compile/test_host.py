@@ -10,40 +10,31 @@ from hearth.claim.problems import ClaimError
 from hearth.compile.host import host_plan
 from hearth.compile.host_endpoints import bundle_endpoints, credential_endpoints, host_endpoints
 from hearth.topology.resolve import resolve
+from tests.support import claims
 from tests.support.compiling import compile_sidecar, host_layout
 
 DIGEST = "a" * 64
 
 
 def endpoint(**changes: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "protocol": "openai_chat",
-        "baseUrl": "https://box.lan.test:8443/v1",
-        "endpointAuth": {"mode": "bearer", "credentialRef": "credential://one/workload"},
-        "networkProfile": {
-            "mode": "private_tls",
-            "termination": "tls_sidecar",
-            "networkZoneId": "lan",
-            "tls": {"trustBundle": "ca"},
-        },
-        "sidecar": {},
-        "runtime": {
-            "engine": "llamaCpp",
-            "placement": "host",
-            "loopback": "http://localhost:8081",
-            "credentialRef": "credential://one/runtime",
-            "memory": "3Gi",
-            "chatTemplate": "gemma",
-            "models": [{"source": {"file": "/srv/m.gguf"}, "digest": f"sha256:{DIGEST}"}],
-        },
-        "runtimeCapacity": {
-            "physicalRuntimeId": "box/8081",
-            "capacityDomainId": "box/cpu",
-            "maxParallelRequests": 2,
-            "maxQueuedRequests": 3,
-            "coldStartTimeoutMs": 1_500,
-        },
-    }
+    """llama.cpp behind a sidecar on a host; `changes` are by path, with `__` between the parts."""
+    runtime = claims.runtime(
+        {"file": "/srv/m.gguf"},
+        f"sha256:{DIGEST}",
+        placement="host",
+        loopback="http://localhost:8081",
+        credentialRef="credential://one/runtime",
+        memory="3Gi",
+        chatTemplate="gemma",
+    )
+    found = claims.endpoint(
+        "one",
+        "https://box.lan.test:8443/v1",
+        claims.private_tls("lan", "ca", "tls_sidecar"),
+        sidecar={},
+        runtime=runtime,
+        runtimeCapacity=claims.capacity("box", 2, 3, coldStartTimeoutMs=1_500),
+    )
     for path, value in changes.items():
         *outer, last = path.split("__")
         place = found
@@ -54,29 +45,19 @@ def endpoint(**changes: Any) -> dict[str, Any]:
 
 
 def claim(endpoints: dict[str, dict[str, Any]], operations: list[str] | None = None, model: str = "gemma") -> Claim:
-    price = {"basis": "zero_marginal", "version": "1"}
-    values = {
-        "llm": {"enabled": True},
-        "networkZones": {
-            "lan": {
-                "cidrs": ["192.168.1.0/24", "192.168.7.0/24"],
-                "ports": [8443],
-                "allowPrivatePlaintext": True,
-            }
+    zone = {"cidrs": ["192.168.1.0/24", "192.168.7.0/24"], "ports": [8443], "allowPrivatePlaintext": True}
+    values = claims.overlay(
+        claims.BASE,
+        {
+            "networkZones": {"lan": zone},
+            "trustBundles": {"ca": {"file": "trust/ca.v1.pem", "version": 1, "sha256": DIGEST}},
+            "endpoints": endpoints,
+            "deployments": {
+                f"on-{name}": claims.deployment(name, *(operations or ["chat"]), model=model, residency=["lan"])
+                for name in endpoints
+            },
         },
-        "trustBundles": {"ca": {"file": "trust/ca.v1.pem", "version": 1, "sha256": DIGEST}},
-        "endpoints": endpoints,
-        "deployments": {
-            f"on-{name}": {
-                "endpoint": name,
-                "model": model,
-                "operations": operations or ["chat"],
-                "pricing": {**price, "inputMicrosPerMillionTokens": 0, "outputMicrosPerMillionTokens": 0},
-                "residency": ["lan"],
-            }
-            for name in endpoints
-        },
-    }
+    )
     return Claim.model_validate_json(json.dumps(values))
 
 

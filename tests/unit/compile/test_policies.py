@@ -10,6 +10,7 @@ import pytest
 from hearth.claim.claim import Claim
 from hearth.compile.manifests import policies as built
 from hearth.topology.resolve import resolve
+from tests.support.compiling import tenant_of
 from tests.support.proxy_claims import claim, plaintext_endpoint, private_endpoint, provider, sidecar_endpoint
 
 TENANTS = {
@@ -159,11 +160,11 @@ def system_policies(found: Claim) -> Policies:
 
 def tenant_policies(found: Claim, name: str) -> Policies:
     topology = resolve(found)
-    return [each.manifest for each in built.tenant_policies(topology, topology.tenant(name))]
+    return [each.manifest for each in built.tenant_policies(topology, tenant_of(topology, name))]
 
 
 def declaring_apps(found: Claim, name: str) -> tuple[str, ...]:
-    return tuple(app.name for app in resolve(found).tenant(name).apps)
+    return tuple(app.name for app in tenant_of(resolve(found), name).apps)
 
 
 def applied(**more: Any) -> Policies:

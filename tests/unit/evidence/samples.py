@@ -15,71 +15,51 @@ from hearth.evidence.signing import evidence_text, sign
 from hearth.evidence.trust import TrustStore, public_key_text
 from hearth.evidence.verify import Subject
 from hearth.topology.expected import Expected
+from tests.support import claims
 
 KEY_ID = "home-2026-q3"
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 OTHER_KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))
 NOW = datetime.datetime(2026, 8, 10, 12, 0, tzinfo=datetime.UTC)
 
-CAPACITY = {
-    "physicalRuntimeId": "gpu-box/ollama",
-    "capacityDomainId": "gpu-box/gpu-0",
-    "maxParallelRequests": 2,
-    "maxQueuedRequests": 4,
-}
-DEPLOYMENT = {
-    "endpoint": "ollama-home",
-    "model": "gemma3:270m",
-    "operations": ["chat", "completion"],
-    "pricing": {
-        "basis": "amortized_internal",
-        "version": "2026-1",
-        "inputMicrosPerMillionTokens": 1,
-        "outputMicrosPerMillionTokens": 1,
-    },
-    "residency": ["home"],
-}
-CLAIM_VALUES: dict[str, Any] = {
-    "llm": {"enabled": True},
-    "networkZones": {"home-model-lan": {"cidrs": ["192.168.1.0/24"], "ports": [8443, 8444]}},
-    "endpoints": {
-        "ollama-home": {
-            "protocol": "openai_chat",
-            "baseUrl": "https://ollama.home.arpa:8443/v1",
-            "endpointAuth": {"mode": "none"},
-            "networkProfile": {
-                "mode": "private_tls",
-                "termination": "light_gateway_sidecar",
-                "networkZoneId": "home-model-lan",
-                "tls": {"trustBundle": "home-ca"},
-            },
-            "sidecar": {},
-            "runtimeCapacity": CAPACITY,
+DEPLOYMENT = claims.deployment(
+    "ollama-home",
+    "chat",
+    "completion",
+    model="gemma3:270m",
+    pricing=claims.price("amortized_internal", 1, 1, version="2026-1"),
+)
+CLAIM_VALUES = claims.overlay(
+    claims.BASE,
+    {
+        "networkZones": {"home-model-lan": {"cidrs": ["192.168.1.0/24"], "ports": [8443, 8444]}},
+        "endpoints": {
+            "ollama-home": claims.endpoint(
+                "ollama-home",
+                "https://ollama.home.arpa:8443/v1",
+                claims.private_tls("home-model-lan", "home-ca", "light_gateway_sidecar"),
+                endpointAuth={"mode": "none"},
+                sidecar={},
+                runtimeCapacity=claims.capacity("gpu-box", physicalRuntimeId="gpu-box/ollama"),
+            ),
+            "vllm-native": claims.endpoint(
+                "vllm-native",
+                "https://vllm.home.arpa:8444/v1",
+                claims.private_tls("home-model-lan", "home-ca"),
+                endpointAuth={"mode": "none"},
+                runtimeCapacity=claims.capacity("gpu-box", physicalRuntimeId="gpu-box/vllm"),
+            ),
+            "cloud": claims.endpoint(
+                "cloud", "https://llm.example.com/v1", {}, endpointAuth={"mode": "none"}, runtimeCapacity=None
+            ),
         },
-        "vllm-native": {
-            "protocol": "openai_chat",
-            "baseUrl": "https://vllm.home.arpa:8444/v1",
-            "endpointAuth": {"mode": "none"},
-            "networkProfile": {
-                "mode": "private_tls",
-                "networkZoneId": "home-model-lan",
-                "tls": {"trustBundle": "home-ca"},
-            },
-            "runtimeCapacity": {**CAPACITY, "physicalRuntimeId": "gpu-box/vllm"},
-        },
-        "cloud": {
-            "protocol": "openai_chat",
-            "baseUrl": "https://llm.example.com/v1",
-            "endpointAuth": {"mode": "none"},
-            "networkProfile": {},
+        "deployments": {
+            "gemma-home": DEPLOYMENT,
+            "qwen-native": {**DEPLOYMENT, "endpoint": "vllm-native", "model": "qwen", "operations": ["chat"]},
+            "cloud-chat": {**DEPLOYMENT, "endpoint": "cloud", "model": "big", "operations": ["chat"]},
         },
     },
-    "deployments": {
-        "gemma-home": DEPLOYMENT,
-        "qwen-native": {**DEPLOYMENT, "endpoint": "vllm-native", "model": "qwen", "operations": ["chat"]},
-        "cloud-chat": {**DEPLOYMENT, "endpoint": "cloud", "model": "big", "operations": ["chat"]},
-    },
-}
+)
 
 
 def claim(**policy: str) -> Claim:

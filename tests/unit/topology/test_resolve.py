@@ -20,10 +20,9 @@ from hearth.claim.operations import (
     protocol_operations,
 )
 from hearth.topology.address import Address, address_of
-from hearth.topology.providers import DEFAULT_BOUNDS
 from hearth.topology.resolve import resolve
 from hearth.topology.topology import Route
-from hearth.topology.upstreams import UpstreamId
+from hearth.topology.upstreams import DEFAULT_BOUNDS, UpstreamId
 from tests.support.proxy_claims import claim, private_endpoint, provider, sidecar_endpoint
 from tests.unit.claim import examples
 

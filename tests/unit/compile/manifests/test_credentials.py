@@ -16,6 +16,7 @@ from hearth.compile.manifests.credentials import (
 )
 from hearth.compile.manifests.tenants import credentials_secret_manifest
 from hearth.topology.resolve import resolve
+from tests.support.compiling import tenant_of
 from tests.support.proxy_claims import claim, sidecar_endpoint
 from tests.unit.compile.manifests.samples import variants
 
@@ -87,7 +88,7 @@ def test_the_ca_of_the_pods_is_where_the_guard_looks_for_it() -> None:
 
 def test_an_application_gets_every_spelling_of_the_address() -> None:
     topology = resolve(variants()["local"])
-    made = credentials_secret_manifest(topology, topology.tenant("family"), "notes", "sk-key")
+    made = credentials_secret_manifest(topology, tenant_of(topology, "family"), "notes", "sk-key")
     url = "http://llm-gateway.system-llm.svc.cluster.local:4000/v1"
     assert made["stringData"] == {
         "OPENAI_API_BASE": url,
