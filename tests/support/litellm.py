@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import yaml
@@ -16,6 +17,7 @@ import yaml
 from tests.support.processes import Processes, free_port
 from tests.support.scripted_upstream import Handler
 from tests.support.tools import tool
+from tests.unit.compile.test_litellm import compiled
 
 LITELLM_PROGRAMS = ("image", "published")
 """The LiteLLM of the image that is built here, and that of the published image."""
@@ -23,6 +25,8 @@ LITELLM_PROGRAMS = ("image", "published")
 MODELS = ("fast", "other")
 PERSON_BUDGET = "hearth-person"
 KEY_CACHE_SECONDS = 5
+WRITE_SECONDS = 5
+"""How often the replicas write what was spent, and look for budgets whose period is over."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,12 @@ class LiteLLM:
 
     master_key: str
     replicas: tuple[str, str]
+    database: str
+    """Name of the database."""
+    upstream: str
+    """Origin of the scripted upstream."""
+    folder: Path
+    """Where their logs are, `litellm-<number>.log`."""
 
 
 @contextmanager
@@ -99,7 +109,8 @@ def litellm(program: LiteLLMProgram, folder: Path, database_url: str, valkey_por
         for number, port in enumerate(ports):
             processes.start(f"litellm-{number}", program.command(config, port), environment)
         processes.wait(lambda: is_alive(first) and is_alive(second))
-        yield LiteLLM(master_key, (first, second))
+        origin = f"http://127.0.0.1:{upstream.server_address[1]}"
+        yield LiteLLM(master_key, (first, second), urlsplit(database_url).path[1:], origin, folder)
     finally:
         processes.stop()
         upstream.shutdown()
@@ -110,17 +121,19 @@ def _config(upstream_port: int, valkey_port: int) -> dict[str, Any]:
     base = f"http://127.0.0.1:{upstream_port}/v1"
     parameters = {"model": "openai/scripted", "api_base": base, "api_key": "unused"}
     prices = {"input_cost_per_token": 0.01, "output_cost_per_token": 0.02}
+    settings = compiled()
     return {
         "model_list": [{"model_name": name, "litellm_params": {**parameters, **prices}} for name in MODELS],
+        # What the compiler says, but for addresses, credentials and what would take minutes.
         "general_settings": {
-            "master_key": "os.environ/LITELLM_MASTER_KEY",
-            "database_url": "os.environ/DATABASE_URL",
-            "store_model_in_db": False,
+            **settings["general_settings"],
             "database_connection_pool_limit": 5,
             "user_api_key_cache_ttl": KEY_CACHE_SECONDS,
             "coordination_redis": {"host": "127.0.0.1", "port": valkey_port},
-            "fail_closed_budget_enforcement": True,
-            "fail_closed_rate_limit_enforcement": True,
+            "proxy_batch_write_at": WRITE_SECONDS,
+            "proxy_budget_rescheduler_min_time": WRITE_SECONDS,
+            "proxy_budget_rescheduler_max_time": WRITE_SECONDS + 1,
         },
-        "litellm_settings": {"budget_exceeded_status_code": 429, "max_end_user_budget_id": PERSON_BUDGET},
+        "router_settings": settings["router_settings"],
+        "litellm_settings": {**settings["litellm_settings"], "max_end_user_budget_id": PERSON_BUDGET},
     }

@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.database import Postgres, postgres, valkey
 from tests.support.litellm import LITELLM_PROGRAMS, LiteLLM, LiteLLMProgram, litellm
+from tests.support.lockdown import GATEWAY_ROLE, lock_down, make_role
 
 ADDRESSES = (
     "10.77.0.1/32",
@@ -106,7 +107,12 @@ def running_litellm(
     valkey_port: int,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[LiteLLM]:
-    """Two replicas over one database and one Valkey, as `tests.support.litellm` configures them."""
-    url = database_server.create(f"gateway-{litellm_program.home.name}", template=migrated_database)
-    with litellm(litellm_program, tmp_path_factory.mktemp("litellm"), url, valkey_port) as started:
+    """Two replicas over one database and one Valkey, as `tests.support.litellm` configures them, with the rights that
+    the gateway has."""
+    make_role(database_server.url())
+    database = f"gateway-{litellm_program.home.name}"
+    owner = database_server.create(database, template=migrated_database)
+    lock_down(owner)
+    url, folder = database_server.url(database, user=GATEWAY_ROLE), tmp_path_factory.mktemp("litellm")
+    with litellm(litellm_program, folder, url, valkey_port) as started:
         yield started

@@ -173,7 +173,7 @@ BEGIN
     EXECUTE format('REVOKE ALL ON public.%I FROM PUBLIC, litellm_gateway', relation.name);
     EXECUTE format('GRANT %s ON public.%I TO litellm_gateway',
       coalesce(written ->> relation.name, touched ->> relation.name, 'SELECT'), relation.name);
-    IF relation.kind = 'v' AND current_setting('server_version_num')::int >= 150000 THEN
+    IF relation.kind = 'v' THEN
       -- Or a view would show, with its owner's eyes, what the role may not see.
       EXECUTE format('ALTER VIEW public.%I SET (security_invoker = true)', relation.name);
     END IF;

@@ -7,6 +7,7 @@ import pytest
 
 from hearth.claim.claim import Claim
 from hearth.compile.manifests.common import Manifest, text_file
+from hearth.gatewayapi.records import PERSON_BUDGET_FIELD, Mark
 from tests.unit.compile.manifests.samples import claim_of, container, containers, grouped, one, values, variants
 
 
@@ -148,9 +149,7 @@ def test_other_rules_for_the_gateways_role_make_another_job(monkeypatch: pytest.
     assert job()["metadata"]["name"] != before
 
 
-def test_the_lockdown_takes_what_configures_the_gateway() -> None:
-    text = text_file("lockdown.sql")
-    for table in ("LiteLLM_ProxyModelTable", "LiteLLM_Config", "LiteLLM_MCPServerTable", "LiteLLM_CredentialsTable"):
-        assert f"'{table}'" in text
-    assert 'DELETE FROM "LiteLLM_ProxyModelTable";' in text
-    assert "CHECK" in text
+def test_the_database_lets_through_the_metadata_that_hearth_writes_and_no_other() -> None:
+    written = {*Mark("stack", "tenant", "app", 1).metadata(), PERSON_BUDGET_FIELD}
+    (allowed,) = re.findall(r"mark CONSTANT text := \$\$\{(.*)\}\$\$;", text_file("lockdown.sql"))
+    assert set(allowed.split(",")) == written
