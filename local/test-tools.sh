@@ -3,6 +3,7 @@
 # made it, and linked from .tools/ of this checkout, where the tests look. Default: all of them.
 #   litellm-image, litellm-published   LiteLLM of the image built here, and of the published image: a virtual environment each
 #   postgres, valkey                   its database and its cache
+#   haproxy-SERIES                     HAProxy, one for each HAPROXY_…_DEBIAN of versions.env
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"
@@ -41,13 +42,24 @@ keep_valkey() {
   keep valkey "$(uname -m) $(hash_of "$image/prepare.sh" "$image/requirements.txt" "$HEARTH_ROOT/images/lib.sh")" "$image/prepare.sh"
 }
 
-[ $# != 0 ] || set -- litellm-image litellm-published postgres valkey
+haproxy_series() { sed -nE 's/^HAPROXY_([0-9]+)_([0-9]+)_DEBIAN=.*/\1.\2/p' "$HEARTH_ROOT/versions.env"; }
+keep_haproxy() { # SERIES
+  local script=$here/test-tools/haproxy.sh debian=HAPROXY_${1/./_}_DEBIAN root
+  [ -n "${!debian:-}" ] || fail "versions.env names no Debian with HAProxy $1"
+  root=haproxy-${!debian}
+  [ "${!debian}" != "$IMAGES_DEBIAN" ] || root=haproxy # which the image stands on
+  keep "haproxy-$1" "$(uname -m) $(hash_of "$script") $("$HEARTH_ROOT/images/roots.sh" --ref "$root")" "$script" "$1" "$root"
+}
+
+# shellcheck disable=SC2046 # names without spaces
+[ $# != 0 ] || set -- litellm-image litellm-published postgres valkey $(haproxy_series | sed 's/^/haproxy-/')
 for name in "$@"; do
   case $name in
     litellm-image) keep_litellm "$name" "$HEARTH_ROOT/images/litellm/requirements.txt" ;;
     litellm-published) keep_litellm "$name" "$here/test-tools/litellm-published/requirements.txt" ;;
     postgres) keep_postgres ;;
     valkey) keep_valkey ;;
+    haproxy-*) keep_haproxy "${name#haproxy-}" ;;
     *) fail "no test tool is called $name" ;;
   esac
 done

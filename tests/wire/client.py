@@ -32,6 +32,8 @@ class Answer:
 
 
 NOTHING = Answer(0, {}, b"")
+MALFORMED = (0, 400)
+"""The statuses of what HAProxy cannot read as a request: from 3.2 on, it closes without an answer if a body follows."""
 
 
 @dataclass(frozen=True)

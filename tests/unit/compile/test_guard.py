@@ -71,7 +71,7 @@ def test_there_is_one_loopback_listener_for_each_upstream() -> None:
 
 def test_no_claim_has_a_listener_that_no_upstream_owns() -> None:
     openings = [opening for opening in guard(claim()) if opening.startswith(("frontend", "backend"))]
-    assert openings == ["frontend guard_probe from guard"]
+    assert openings == ["frontend guard_probe from guard_defaults"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_no_claim_has_a_listener_that_no_upstream_owns() -> None:
     ],
 )
 def test_every_connection_verifies_chain_and_name(backend: str, server: str) -> None:
-    lines = guard(whole_claim())[f"backend {backend} from guard"]
+    lines = guard(whole_claim())[f"backend {backend}_upstream from guard_defaults"]
     (found,) = [line for line in lines if line.startswith("server ")]
     assert found.endswith(f" ssl {server} alpn http/1.1 no-ssl-reuse")
     assert "http-reuse never" in lines
@@ -109,7 +109,7 @@ def test_only_plaintext_is_without_tls() -> None:
         for opening, lines in guard(whole_claim()).items()
         if any(line.startswith("server ") and " ssl " not in line for line in lines)
     ]
-    assert without == ["endpoint-plain"]
+    assert without == ["endpoint-plain_upstream"]
 
 
 def test_credentials_are_named_by_variable_and_plaintext_has_none() -> None:
@@ -123,8 +123,8 @@ def test_credentials_are_named_by_variable_and_plaintext_has_none() -> None:
         "LLM_PROVIDER_KEY_other_vendor_api_key",
     }
     plain = guard(whole_claim())
-    assert not any("env(" in line for line in plain["frontend endpoint-plain from guard"])
-    assert not any("env(" in line for line in plain["backend endpoint-plain from guard"])
+    assert not any("env(" in line for line in plain["frontend endpoint-plain from guard_defaults"])
+    assert not any("env(" in line for line in plain["backend endpoint-plain_upstream from guard_defaults"])
 
 
 def test_what_precedes_the_connection_has_its_order() -> None:
@@ -141,30 +141,30 @@ def test_what_precedes_the_connection_has_its_order() -> None:
 
 def test_an_address_is_not_looked_up_and_a_name_is() -> None:
     found = guard(whole_claim())
-    assert not any("do-resolve" in line for line in found["frontend endpoint-address from guard"])
-    resolved = [line for line in found["frontend endpoint-tls from guard"] if "do-resolve" in line]
+    assert not any("do-resolve" in line for line in found["frontend endpoint-address from guard_defaults"])
+    resolved = [line for line in found["frontend endpoint-tls from guard_defaults"] if "do-resolve" in line]
     assert resolved == [f"http-request do-resolve(txn.address,guard,ipv4) str({NAME})"]
 
 
 def test_ipv6_is_asked_for_only_where_it_may_be_connected_to() -> None:
     found = guard(claim({"a": private_endpoint(f"https://{NAME}:8443/v1")}, cidrs=("fd12::/64",)))
-    resolved = [line for line in found["frontend endpoint-a from guard"] if "do-resolve" in line]
+    resolved = [line for line in found["frontend endpoint-a from guard_defaults"] if "do-resolve" in line]
     assert [line.split()[1] for line in resolved] == ["do-resolve(txn.address,guard,ipv6)"]
 
 
 def test_bounds_and_times_are_the_claims() -> None:
     found = guard(
         claim({"a": private_endpoint(f"https://{NAME}:8443/v1", runtimeCapacity=capacity(7, 9, 61_000, 3_000))})
-    )["backend endpoint-a from guard"]
+    )["backend endpoint-a_upstream from guard_defaults"]
     assert {"timeout connect 3000ms", "timeout queue 3000ms", "timeout server 61000ms"} <= set(found)
-    assert any("queue_full" in line and line.endswith("if { queue(endpoint-a) ge 9 }") for line in found)
+    assert any("queue_full" in line and line.endswith("if { queue(endpoint-a_upstream) ge 9 }") for line in found)
     assert any(line.startswith("server upstream 0.0.0.0:0 maxconn 7 maxqueue 9 ") for line in found)
     assert CONNECT_TIMEOUT_MS == 5_000
 
 
 def test_without_a_queue_a_full_upstream_refuses() -> None:
-    found = guard(whole_claim())["backend endpoint-closed from guard"]
-    assert any("queue_full" in line and "srv_conn(endpoint-closed/upstream) ge 3" in line for line in found)
+    found = guard(whole_claim())["backend endpoint-closed_upstream from guard_defaults"]
+    assert any("queue_full" in line and "srv_conn(endpoint-closed_upstream/upstream) ge 3" in line for line in found)
 
 
 def test_the_process_drains_longer_than_its_longest_request() -> None:
@@ -179,13 +179,13 @@ def test_the_process_drains_longer_than_its_longest_request() -> None:
 @example('"%[env(HOME)]" \\')
 def test_the_value_of_a_declared_header_stays_a_value(value: str) -> None:
     found = guard(claim({"a": private_endpoint(f"https://{NAME}:8443/v1", headers={"x-team": value})}))
-    (line,) = [line for line in found["backend endpoint-a from guard"] if "set-header x-team" in line]
+    (line,) = [line for line in found["backend endpoint-a_upstream from guard_defaults"] if "set-header x-team" in line]
     assert shlex.split(line) == ["http-request", "set-header", "x-team", value.replace("%", "%%")]
 
 
 def test_paths_are_exact_and_come_from_the_declared_operations() -> None:
     found = guard(claim({"a": private_endpoint(f"https://{NAME}:8443/base/v1")}, operations=("embedding", "responses")))
-    declared = [line for line in found["frontend endpoint-a from guard"] if "set-var(txn.operation)" in line]
+    declared = [line for line in found["frontend endpoint-a from guard_defaults"] if "set-var(txn.operation)" in line]
     assert declared == [
         "http-request set-var(txn.operation) str(embedding) if { method POST } { pathq -m str '/base/v1/embeddings' }",
         "http-request set-var(txn.operation) str(responses) if { method POST } { pathq -m str '/base/v1/responses' }",
