@@ -60,7 +60,9 @@ def test_a_record_has_its_form_and_stands_in_the_index(path: Path) -> None:
     lines = path.read_text().splitlines()
     number, title = re.fullmatch(r"# ([0-9]+)\. (.+)", lines[0]).groups()  # type: ignore[union-attr]
     assert path.name.startswith(f"{int(number):04}-")
-    assert re.fullmatch(r"Status: (accepted|replaced by [0-9]+), [0-9]{4}-[0-9]{2}-[0-9]{2}", lines[2])
+    assert re.fullmatch(
+        r"Status: (accepted|replaced by [0-9]+), [0-9]{4}-[0-9]{2}-[0-9]{2}(; extended by [0-9]+)?", lines[2]
+    )
     headings = [line for line in lines if line.startswith("## ")]
     assert headings == ["## Context", "## Decision", "## Consequences", "## Alternatives rejected"]
     index = (ROOT / "docs" / "adr" / "README.md").read_text()
