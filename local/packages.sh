@@ -7,8 +7,8 @@ install_missing() {
   # program:package
   local pair helper missing="" needed
   needed="podman:podman runc:runc mmdebstrap:mmdebstrap iptables:iptables nft:nftables ipset:ipset conntrack:conntrack
-newuidmap:uidmap musl-gcc:musl-tools gcc:gcc node:nodejs npm:npm curl:curl haproxy:haproxy
-ssh:openssh-client openssl:openssl"
+newuidmap:uidmap musl-gcc:musl-tools gcc:gcc node:nodejs npm:npm curl:curl ip:iproute2
+ssh:openssh-client openssl:openssl systemd-analyze:systemd"
   for pair in $needed; do
     command -v "${pair%%:*}" >/dev/null || PATH=$PATH:/usr/sbin:/sbin command -v "${pair%%:*}" >/dev/null || missing+=" ${pair##*:}"
   done

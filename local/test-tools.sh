@@ -51,8 +51,16 @@ keep_haproxy() { # SERIES
   keep "haproxy-$1" "$(uname -m) $(hash_of "$script") $("$HEARTH_ROOT/images/roots.sh" --ref "$root")" "$script" "$1" "$root"
 }
 
-# shellcheck disable=SC2046 # names without spaces
-[ $# != 0 ] || set -- litellm-image litellm-published postgres valkey $(haproxy_series | sed 's/^/haproxy-/')
+if [ $# = 0 ]; then
+  # two at a time: the first row mostly downloads and compiles, the second mostly unpacks
+  "$0" litellm-image litellm-published &
+  # shellcheck disable=SC2046 # names without spaces
+  "$0" valkey $(haproxy_series | sed 's/^/haproxy-/') postgres || failed=1
+  wait $! || failed=1
+  [ -z "${failed:-}" ] || fail "a program for the tests is missing; what is above says why"
+  say "test tools: all there"
+  exit
+fi
 for name in "$@"; do
   case $name in
     litellm-image) keep_litellm "$name" "$HEARTH_ROOT/images/litellm/requirements.txt" ;;
@@ -63,4 +71,3 @@ for name in "$@"; do
     *) fail "no test tool is called $name" ;;
   esac
 done
-say "test tools: all there"

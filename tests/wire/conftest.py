@@ -1,10 +1,11 @@
 """Fixtures of real programs on loopback.
 
 Tests of the proxies run in a network namespace of their own: nothing leaves it, and every port is free. A test with
-LiteLLM runs once for each version, whose servers are started once.
+HAProxy runs once for each series, one with LiteLLM once for each version, whose servers are started once.
 """
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -12,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from hearth.versions import versions
 from tests.support.database import Postgres, postgres, valkey
 from tests.support.litellm import LITELLM_PROGRAMS, LiteLLM, LiteLLMProgram, litellm
 from tests.support.lockdown import GATEWAY_ROLE, lock_down, make_role
+from tests.support.tools import tool
 
 ADDRESSES = (
     "10.77.0.1/32",
@@ -31,17 +34,22 @@ ADDRESSES = (
 """Addresses of the namespace's loopback device: in the zone, outside it, metadata, public, and IPv6."""
 
 
+HAPROXY_SERIES = tuple(
+    ".".join(match.groups()) for key in versions() if (match := re.fullmatch(r"HAPROXY_(\d+)_(\d+)_DEBIAN", key))
+)
+"""The series of HAProxy that the configurations are for; `pytest -k haproxy-3.0` chooses one."""
+
+
 @pytest.fixture(scope="module")
 def network() -> Iterator[None]:
     """A network namespace for the module's tests; the thread returns to its own afterwards."""
-    if shutil.which("ip") is None:
-        pytest.skip("no ip(8) on this machine: install iproute2")
+    assert shutil.which("ip") is not None, "the tests of the proxies need ip(8): install iproute2"
     own = os.open("/proc/self/ns/net", os.O_RDONLY)
     try:
         try:
             os.unshare(os.CLONE_NEWNET)
         except PermissionError:
-            pytest.skip("a network namespace needs root")
+            pytest.fail("the tests of the proxies run in a network namespace of their own, which only root can make")
         try:
             subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
             for address in ADDRESSES:
@@ -54,13 +62,16 @@ def network() -> Iterator[None]:
         os.close(own)
 
 
+@pytest.fixture(scope="session", params=HAPROXY_SERIES, ids=[f"haproxy-{series}" for series in HAPROXY_SERIES])
+def haproxy_program(request: pytest.FixtureRequest) -> str:
+    """Each HAProxy that the configurations are for."""
+    return str(tool(f"haproxy-{request.param}") / "haproxy")
+
+
 @pytest.fixture(scope="module")
-def haproxy_binary(network: None) -> str:
-    """The HAProxy under test, HEARTH_HAPROXY or the one on PATH, for a module with a network of its own."""
-    found = os.environ.get("HEARTH_HAPROXY") or shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
-    if not found:
-        pytest.skip("no haproxy on this machine: install the package, or name one in HEARTH_HAPROXY")
-    return found
+def haproxy_binary(haproxy_program: str, network: None) -> str:
+    """The HAProxy under test, for a module with a network of its own."""
+    return haproxy_program
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,6 @@
 """Every compiled configuration is one that HAProxy accepts, without a warning."""
 
 import dataclasses
-import os
-import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,13 +27,10 @@ STACKS = sorted(path.name.split(".")[1] for path in (PROJECT / "stacks").glob("P
 AUTHORITY = Authority("any CA")
 
 
-@pytest.fixture(scope="module")
-def binary() -> str:
+@pytest.fixture
+def binary(haproxy_program: str) -> str:
     """HAProxy, without a network: nothing is started here."""
-    found = os.environ.get("HEARTH_HAPROXY") or shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
-    if not found:
-        pytest.skip("no haproxy on this machine: install the package, or name one in HEARTH_HAPROXY")
-    return found
+    return haproxy_program
 
 
 def check(binary: str, configurations: Iterable[Path]) -> None:
