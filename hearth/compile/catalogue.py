@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from pydantic.alias_generators import to_camel
 
 from hearth.claim.operations import Operation, in_order
-from hearth.topology.topology import Obstacle, Route, Topology
+from hearth.topology.topology import Obstacle, Route, RouteKind, Topology
 
 Status = Literal["Served", "Not offered"]
 """What the claim says of a name. `Served` is a declaration; whether it works is measured elsewhere (S3-77, S3-82)."""
@@ -37,7 +37,7 @@ class CatalogueRow:
 
     name: str
     """The public name."""
-    kind: Literal["alias", "provider", "instance"]
+    kind: RouteKind
     """What declares it."""
     status: Status
     """What the claim says; never whether it works."""

@@ -12,6 +12,8 @@ from hearth.claim.routing import Alias, Deployment
 from hearth.claim.tenants import Limits
 from hearth.topology.upstreams import Mode, Upstream, UpstreamId
 
+RouteKind = Literal["alias", "provider", "instance"]
+"""What declares a public name."""
 Obstacle = Literal["foreign_token", "no_gpu", "not_supported"]
 """Why a declared name is not offered, whatever evidence says: its provider names another one's token (S3-28), the
 cluster has no GPU (S3-78), or nothing runs it yet."""
@@ -65,7 +67,7 @@ class Route:
 
     name: str
     """The public name."""
-    kind: Literal["alias", "provider", "instance"]
+    kind: RouteKind
     """What declares it."""
     targets: tuple[Target, ...]
     """What may answer, in order; the next answers only when those before it cannot (S0-7)."""

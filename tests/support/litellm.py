@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 import httpx
 import yaml
 
+from tests.support.compiling import compiled_litellm
 from tests.support.processes import Processes, free_port
 from tests.support.scripted_upstream import Handler
 from tests.support.tools import tool
-from tests.unit.compile.test_litellm import compiled
 
 LITELLM_PROGRAMS = ("image", "published")
 """The LiteLLM of the image that is built here, and that of the published image."""
@@ -121,7 +121,7 @@ def _config(upstream_port: int, valkey_port: int) -> dict[str, Any]:
     base = f"http://127.0.0.1:{upstream_port}/v1"
     parameters = {"model": "openai/scripted", "api_base": base, "api_key": "unused"}
     prices = {"input_cost_per_token": 0.01, "output_cost_per_token": 0.02}
-    settings = compiled()
+    settings = compiled_litellm()
     return {
         "model_list": [{"model_name": name, "litellm_params": {**parameters, **prices}} for name in MODELS],
         # What the compiler says, but for addresses, credentials and what would take minutes.

@@ -25,7 +25,6 @@ from hearth.topology.resolve import resolve
 from tests.support.litellm import LiteLLMProgram, is_alive
 from tests.support.processes import Processes, free_port
 from tests.unit.claim import examples
-from tests.unit.compile.test_litellm import two_deployments
 
 pytestmark = pytest.mark.wire
 
@@ -96,7 +95,7 @@ class Gateway:
             for name in ("host", "pod")
             for field in ("requestTimeoutMs", "streamSetupTimeoutMs", "coldStartTimeoutMs")
         ]
-        config = compile_litellm(resolve(examples.load(examples.claim(two_deployments, *short)).claim))
+        config = compile_litellm(resolve(examples.load(examples.claim(examples.two_deployments, *short)).claim))
         # Without database and Valkey; everything that decides about routing stays as it was compiled.
         config["general_settings"] = {"master_key": config["general_settings"]["master_key"]}
         for model in config["model_list"]:

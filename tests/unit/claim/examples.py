@@ -2,10 +2,12 @@
 
 import copy
 import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hearth.claim.claim import Claim
 from hearth.claim.loader import LoadedClaim, load_claim_values
 from hearth.claim.problems import ClaimError
 from tests.support import claims
@@ -184,11 +186,24 @@ def drop(path: str) -> Change:
     return change
 
 
+def two_deployments(values: dict[str, Any]) -> None:
+    """Let `house` be answered by the host, and by the Pod when the host cannot."""
+    deployments = values["deployments"]
+    for name in ("gemma-pod", "gemma-host"):
+        deployments[name] |= {"operations": ["chat"], "pricing": dict(deployments["nomic"]["pricing"])}
+    values["aliases"]["house"] = {"deployments": ["gemma-host", "gemma-pod"], "residency": ["corp"]}
+
+
 def load(values: dict[str, Any], **more: Any) -> LoadedClaim:
     """Check values by key without their prefix."""
     return load_claim_values(
         {f"hearth:{key}": value for key, value in values.items()}, base=PROJECT, stack="test", **more
     )
+
+
+def unchecked(*changes: Change) -> Claim:
+    """A claim that no rule has seen, as if somebody had written it by hand into the program's configuration."""
+    return Claim.model_validate_json(json.dumps(claim(*changes)))
 
 
 def problems(values: dict[str, Any], **more: Any) -> list[str]:

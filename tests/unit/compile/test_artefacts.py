@@ -16,19 +16,13 @@ from hypothesis import strategies as st
 from hearth.claim.claim import Claim
 from hearth.claim.loader import LoadedClaim, load_claim_file
 from hearth.claim.problems import ClaimError
-from hearth.compile.artefacts import Artefacts
 from hearth.compile.files import ConfigFiles
 from hearth.environment import compile_environment
 from hearth.evidence.trust import public_key_text
-from tests.support.compiling import all_manifests, compile_claim
+from tests.support.compiling import all_manifests, compile_claim, compiled
 from tests.unit.claim import examples
 
 NOW = datetime.datetime(2026, 11, 29, 12, 0, tzinfo=datetime.UTC)
-
-
-def compiled(*changes: examples.Change) -> Artefacts:
-    loaded = examples.load(examples.claim(*changes))
-    return compile_claim(loaded.claim, bundles=loaded.bundles)
 
 
 def manifests_of(*changes: examples.Change) -> list[dict[str, Any]]:

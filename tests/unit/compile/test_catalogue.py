@@ -14,7 +14,6 @@ from hearth.compile.catalogue import (
 from hearth.compile.litellm import compile_litellm
 from hearth.topology.resolve import resolve
 from tests.unit.claim import examples
-from tests.unit.compile.test_litellm import two_deployments, unchecked
 
 
 def rows(claim: Claim, withheld: dict[str, str] | None = None) -> dict[str, CatalogueRow]:
@@ -28,7 +27,7 @@ def valid(*changes: examples.Change) -> Claim:
 def test_an_alias() -> None:
     expensive = examples.put("deployments/gemma-pod/pricing/outputMicrosPerMillionTokens", 900)
     small = examples.put("deployments/gemma-pod/contextTokens", 2048)
-    assert rows(valid(two_deployments, expensive, small))["house"] == CatalogueRow(
+    assert rows(valid(examples.two_deployments, expensive, small))["house"] == CatalogueRow(
         name="house",
         kind="alias",
         status="Served",
@@ -44,7 +43,9 @@ def test_an_alias() -> None:
 
 
 def test_an_alias_promises_only_what_each_of_its_deployments_does() -> None:
-    claim = unchecked(two_deployments, examples.put("deployments/gemma-pod/operations", ["completion", "chat"]))
+    claim = examples.unchecked(
+        examples.two_deployments, examples.put("deployments/gemma-pod/operations", ["completion", "chat"])
+    )
     assert rows(claim)["house"].operations == ("chat",)
     assert rows(claim)["gemma"].operations == ("chat", "completion")
 
@@ -62,7 +63,7 @@ def test_a_provider_and_an_instance() -> None:
     assert model.context_tokens == 8192
     instance = found["qwen-qwen2.5-7b"]
     assert (instance.kind, instance.status, instance.reason) == ("instance", "Not offered", NO_GPU)
-    with_gpu = rows(unchecked(examples.put("llm/gpuAcceleration", True)))["qwen-qwen2.5-7b"]
+    with_gpu = rows(examples.unchecked(examples.put("llm/gpuAcceleration", True)))["qwen-qwen2.5-7b"]
     assert (with_gpu.status, with_gpu.reason) == ("Not offered", NOT_SUPPORTED)
 
 
@@ -72,7 +73,7 @@ def test_modes_of_a_provider() -> None:
 
 
 def test_a_provider_with_a_foreign_token_is_not_offered_and_says_why() -> None:
-    found = rows(unchecked(examples.put("llm/providers/0/apiKeyProperty", "mistral_api_key")))
+    found = rows(examples.unchecked(examples.put("llm/providers/0/apiKeyProperty", "mistral_api_key")))
     row = found["info-maniak/gemma-4-31b"]
     assert (row.status, row.reason) == ("Not offered", FOREIGN_TOKEN)
     assert found["mistral/small"].status == "Served"
@@ -85,7 +86,7 @@ def test_nothing_is_offered_without_a_gateway() -> None:
 
 
 def test_withheld_endpoints() -> None:
-    found = rows(valid(two_deployments), {"host": "evidence_missing"})
+    found = rows(valid(examples.two_deployments), {"host": "evidence_missing"})
     assert found["house"].status == "Served"
     assert found["house"].reason == "gemma-host: endpoint host is withheld, evidence_missing"
     alone = rows(valid(), {"host": "expired"})["house"]
@@ -95,12 +96,12 @@ def test_withheld_endpoints() -> None:
 
 def test_what_is_shared_with_other_sites_is_hidden() -> None:
     share = examples.put("aliases/share~site~gemma", {"deployments": ["gemma-pod"], "residency": ["corp"]})
-    assert "share/site/gemma" not in rows(unchecked(share))
+    assert "share/site/gemma" not in rows(examples.unchecked(share))
 
 
 def test_rows_are_sorted_and_the_offered_ones_are_what_litellm_has() -> None:
     for withheld in ({}, {"host": "expired"}):
-        claim = valid(two_deployments)
+        claim = valid(examples.two_deployments)
         listed = catalogue(resolve(claim), withheld)
         assert [row.name for row in listed] == sorted(row.name for row in listed)
         served = {model["model_name"] for model in compile_litellm(resolve(claim), withheld=withheld)["model_list"]}

@@ -8,7 +8,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hearth.claim.claim import Claim
 from hearth.compile.litellm import (
     GUARD_API_KEY,
     ReferenceInClaimError,
@@ -19,28 +18,12 @@ from hearth.compile.litellm import (
 )
 from hearth.compile.manifests.connection import max_connections
 from hearth.topology.resolve import resolve
+from tests.support.compiling import compiled_litellm as compiled
 from tests.unit.claim import examples
-
-
-def compiled(*changes: examples.Change, **options: Any) -> dict[str, Any]:
-    return compile_litellm(resolve(examples.load(examples.claim(*changes)).claim), **options)
 
 
 def by_name(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {model["model_name"]: model for model in config["model_list"]}
-
-
-def two_deployments(values: dict[str, Any]) -> None:
-    """Let `house` be answered by the host, and by the Pod when the host cannot."""
-    deployments = values["deployments"]
-    for name in ("gemma-pod", "gemma-host"):
-        deployments[name] |= {"operations": ["chat"], "pricing": dict(deployments["nomic"]["pricing"])}
-    values["aliases"]["house"] = {"deployments": ["gemma-host", "gemma-pod"], "residency": ["corp"]}
-
-
-def unchecked(*changes: examples.Change) -> Claim:
-    """A claim that no rule has seen, as if somebody had written it by hand into the program's configuration."""
-    return Claim.model_validate_json(json.dumps(examples.claim(*changes)))
 
 
 def test_models_are_the_aliases_then_the_providers() -> None:
@@ -129,13 +112,15 @@ def test_the_longest_request_timeout_bounds_them_all() -> None:
 def test_a_cold_model_may_load_before_its_stream_begins(cold_start_ms: int, seconds: float) -> None:
     capacity = "endpoints/host/runtimeCapacity"
     cold = examples.put(f"{capacity}/coldStartTimeoutMs", cold_start_ms)
-    on_demand = unchecked(cold, examples.put(f"{capacity}/readinessPolicy", "on_demand"))
+    on_demand = examples.unchecked(cold, examples.put(f"{capacity}/readinessPolicy", "on_demand"))
     assert by_name(compile_litellm(resolve(on_demand)))["house"]["litellm_params"]["stream_timeout"] == seconds
-    assert by_name(compile_litellm(resolve(unchecked(cold))))["house"]["litellm_params"]["stream_timeout"] == 30.0
+    assert (
+        by_name(compile_litellm(resolve(examples.unchecked(cold))))["house"]["litellm_params"]["stream_timeout"] == 30.0
+    )
 
 
 def test_an_alias_keeps_its_order_and_states_no_fallback() -> None:
-    config = compiled(two_deployments)
+    config = compiled(examples.two_deployments)
     house = [model for model in config["model_list"] if model["model_name"] == "house"]
     assert [(m["model_info"]["deployment"], m["litellm_params"]["order"]) for m in house] == [
         ("gemma-host", 1),
@@ -146,7 +131,7 @@ def test_an_alias_keeps_its_order_and_states_no_fallback() -> None:
 
 
 def test_a_withheld_endpoint_has_no_route() -> None:
-    config = compiled(two_deployments, withheld={"host": "evidence_missing"})
+    config = compiled(examples.two_deployments, withheld={"host": "evidence_missing"})
     house = [model for model in config["model_list"] if model["model_name"] == "house"]
     assert [(m["model_info"]["deployment"], m["litellm_params"]["order"]) for m in house] == [("gemma-pod", 2)]
     assert "house" not in by_name(compiled(withheld={"host": "evidence_missing"}))
@@ -208,17 +193,17 @@ def test_what_a_model_says_of_itself() -> None:
     ],
 )
 def test_mode(operations: list[str], mode: str) -> None:
-    claim = unchecked(examples.put("deployments/gpt/operations", operations))
+    claim = examples.unchecked(examples.put("deployments/gpt/operations", operations))
     assert by_name(compile_litellm(resolve(claim)))["vendor-gpt"]["model_info"]["mode"] == mode
 
 
 def test_model_ids_are_unique() -> None:
-    ids = [model["model_info"]["id"] for model in compiled(two_deployments)["model_list"]]
+    ids = [model["model_info"]["id"] for model in compiled(examples.two_deployments)["model_list"]]
     assert len(set(ids)) == len(ids)
 
 
 def test_a_provider_that_names_another_ones_token_is_left_out() -> None:
-    claim = unchecked(examples.put("llm/providers/0/apiKeyProperty", "mistral_api_key"))
+    claim = examples.unchecked(examples.put("llm/providers/0/apiKeyProperty", "mistral_api_key"))
     names = by_name(compile_litellm(resolve(claim)))
     assert "info-maniak/gemma-4-31b" not in names
     assert "mistral/small" in names
@@ -226,7 +211,7 @@ def test_a_provider_that_names_another_ones_token_is_left_out() -> None:
 
 def test_an_instance_is_never_offered_past_the_guard_and_the_mock_never_at_all() -> None:
     assert "qwen-qwen2.5-7b" not in by_name(compiled())
-    with_gpu = compile_litellm(resolve(unchecked(examples.put("llm/gpuAcceleration", True))))
+    with_gpu = compile_litellm(resolve(examples.unchecked(examples.put("llm/gpuAcceleration", True))))
     assert "qwen-qwen2.5-7b" not in by_name(with_gpu)
     assert "svc.cluster.local" not in json.dumps(with_gpu)
     assert "9101" in json.dumps(with_gpu)
@@ -264,7 +249,7 @@ def test_only_these_variables_are_referred_to() -> None:
     ],
 )
 def test_a_text_that_litellm_would_replace_by_a_secret_is_refused(change: examples.Change) -> None:
-    claim = unchecked(change)
+    claim = examples.unchecked(change)
     with pytest.raises(ReferenceInClaimError) as error:
         compile_litellm(resolve(claim))
     assert "LITELLM_MASTER_KEY" not in str(error.value)
@@ -280,7 +265,7 @@ def test_the_pools_of_all_replicas_fit_the_database(replicas: int) -> None:
 
 
 def test_the_text_has_no_anchors() -> None:
-    config = compiled(two_deployments)
+    config = compiled(examples.two_deployments)
     text = litellm_yaml(config)
     assert yaml.safe_load(text) == config
     assert not [line for line in text.splitlines() if line.lstrip("- ").startswith(("&", "*"))]

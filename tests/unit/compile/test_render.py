@@ -14,9 +14,8 @@ from hearth.cli.folder import MARKER, write_folder
 from hearth.cli.main import main
 from hearth.compile.rendering import rendered_files
 from hearth.topology.resolve import resolve
-from tests.support.compiling import all_manifests
+from tests.support.compiling import all_manifests, compiled
 from tests.unit.claim import examples
-from tests.unit.compile.test_artefacts import compiled
 
 STACKS = ("local", "home", "dev", "production")
 

@@ -4,14 +4,8 @@ import json
 import re
 
 from hearth.canonical import digest
-from hearth.compile.artefacts import Artefacts
-from tests.support.compiling import compile_claim
+from tests.support.compiling import compiled
 from tests.unit.claim import examples
-
-
-def compiled(*changes: examples.Change, **options: object) -> Artefacts:
-    loaded = examples.load(examples.claim(*changes))
-    return compile_claim(loaded.claim, bundles=loaded.bundles, **options)
 
 
 def test_contents() -> None:

@@ -1,7 +1,6 @@
 """What a claim means: upstreams, routes and tenants, resolved once."""
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,10 +24,6 @@ from hearth.topology.topology import Route
 from hearth.topology.upstreams import DEFAULT_BOUNDS, UpstreamId
 from tests.support.proxy_claims import claim, private_endpoint, provider, sidecar_endpoint
 from tests.unit.claim import examples
-
-
-def unchecked(*changes: examples.Change) -> Claim:
-    return Claim.model_validate_json(json.dumps(examples.claim(*changes)))
 
 
 def route(found: Claim, name: str) -> Route:
@@ -56,7 +51,7 @@ def test_a_url_is_taken_apart_in_one_place() -> None:
 
 
 def test_upstreams_are_endpoints_then_providers_each_with_a_port_of_its_own() -> None:
-    found = resolve(unchecked()).upstreams
+    found = resolve(examples.unchecked()).upstreams
     assert [(upstream.name, upstream.listener_port) for upstream in found] == [
         ("endpoint-host", 9101),
         ("endpoint-native", 9102),
@@ -91,17 +86,17 @@ def test_two_kinds_may_use_one_name() -> None:
 def test_who_has_a_credential_and_how_it_is_sent(
     name: str, source: str, credential: str, header: str, bearer: bool
 ) -> None:
-    (found,) = [each.credential for each in resolve(unchecked()).upstreams if each.name == name]
+    (found,) = [each.credential for each in resolve(examples.unchecked()).upstreams if each.name == name]
     assert found is not None
     assert (found.source, found.name, found.header, found.bearer) == (source, credential, header, bearer)
 
 
 def test_an_endpoint_without_authentication_sends_no_credential() -> None:
-    assert resolve(unchecked()).endpoint("plain").credential is None
+    assert resolve(examples.unchecked()).endpoint("plain").credential is None
 
 
 def test_bounds_are_the_declared_ones_or_those_of_an_upstream_without_any() -> None:
-    topology = resolve(unchecked(examples.put("endpoints/host/runtimeCapacity/requestTimeoutMs", 90_000)))
+    topology = resolve(examples.unchecked(examples.put("endpoints/host/runtimeCapacity/requestTimeoutMs", 90_000)))
     host = topology.endpoint("host").bounds
     assert (host.parallel_requests, host.queued_requests, host.request_timeout_ms) == (4, 8, 90_000)
     assert (host.request_bytes, host.response_bytes) == (4_194_304, 16_777_216)
@@ -110,7 +105,7 @@ def test_bounds_are_the_declared_ones_or_those_of_an_upstream_without_any() -> N
 
 
 def test_what_an_upstream_may_be_asked_for_is_what_all_its_models_declare() -> None:
-    topology = resolve(unchecked(examples.put("llm/providers/1/models/0/mode", "embedding")))
+    topology = resolve(examples.unchecked(examples.put("llm/providers/1/models/0/mode", "embedding")))
     assert topology.endpoint("pod").operations == ("chat", "completion")
     mistral = topology.upstream(UpstreamId("provider", "mistral"))
     assert mistral.operations == ("chat", "embedding", "responses")
@@ -118,14 +113,14 @@ def test_what_an_upstream_may_be_asked_for_is_what_all_its_models_declare() -> N
 
 
 def test_ranges_are_those_of_the_zone() -> None:
-    topology = resolve(unchecked())
+    topology = resolve(examples.unchecked())
     assert topology.endpoint("pod").cidrs == ("10.96.0.0/16",)
     assert topology.endpoint("host").cidrs == ("192.168.1.0/24", "fd00:1::/64")
     assert topology.endpoint("vendor").cidrs == ()
 
 
 def test_who_runs_what() -> None:
-    topology = resolve(unchecked())
+    topology = resolve(examples.unchecked())
     assert [upstream.id.name for upstream in topology.pods] == ["pod"]
     assert [upstream.id.name for upstream in topology.hosts] == ["host"]
     runtime = topology.endpoint("host").runtime
@@ -134,7 +129,7 @@ def test_who_runs_what() -> None:
 
 
 def test_a_provider_with_a_foreign_token_has_a_name_and_no_upstream() -> None:
-    found = unchecked(examples.put("llm/providers/0/apiKeyProperty", "mistral_api_key"))
+    found = examples.unchecked(examples.put("llm/providers/0/apiKeyProperty", "mistral_api_key"))
     assert "provider-info-maniak" not in {upstream.name for upstream in resolve(found).upstreams}
     one = route(found, "info-maniak/gemma-4-31b")
     assert (one.obstacle, one.targets[0].reached_by) == ("foreign_token", None)
@@ -142,12 +137,12 @@ def test_a_provider_with_a_foreign_token_has_a_name_and_no_upstream() -> None:
 
 @pytest.mark.parametrize(("gpu", "obstacle"), [(False, "no_gpu"), (True, "not_supported")])
 def test_an_instance_has_a_name_and_no_upstream(gpu: bool, obstacle: str) -> None:
-    one = route(unchecked(examples.put("llm/gpuAcceleration", gpu)), "qwen-qwen2.5-7b")
+    one = route(examples.unchecked(examples.put("llm/gpuAcceleration", gpu)), "qwen-qwen2.5-7b")
     assert (one.obstacle, one.targets[0].reached_by) == (obstacle, None)
 
 
 def test_a_tenant_has_the_apps_that_declare_the_gateway() -> None:
-    family, team = resolve(unchecked()).tenants
+    family, team = resolve(examples.unchecked()).tenants
     assert [app.name for app in family.apps] == ["notes"]
     assert (family.namespace, family.names_its_namespace) == ("tenant-family", False)
     assert (team.namespace, team.names_its_namespace, team.models) == ("team-apps", True, ("gemma", "mistral/small"))
