@@ -10,7 +10,7 @@ choose_branch
 if [ "$HEARTH_BRANCH" = official ]; then
   "$here/tools/official.sh"
 else
-  [ "${1:-cluster}" != cluster ] || "$here/tools/build.sh" kubernetes kind cni etcd coredns local-path kube-router
+  [ "${1:-cluster}" != cluster ] || "$here/tools/build.sh" cluster
   [ "${1:-pulumi}" != pulumi ] || "$here/tools/build.sh" pulumi
 fi
 say "tools: ${1:-all} there"

@@ -23,7 +23,7 @@ fi
 node_root=$("$here/../../images/roots.sh" --ref node)
 iptables_root=$("$here/../../images/roots.sh" --ref iptables)
 
-inputs=$( (hash_of "$here" && echo "$node_root $iptables_root" && cd "$bin/.stamp" && cat kubernetes kind cni etcd coredns local-path kube-router) | shasum256 | cut -c1-32)
+inputs=$( (hash_of "$here" && echo "$node_root $iptables_root" && cat "$bin/.stamp/cluster") | shasum256 | cut -c1-32)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -58,7 +58,6 @@ assemble() {
   cp -r "$bin/kind-node" "$work/kind-node"
   install -D -t "$work/rootfs/usr/bin" "$bin/kubernetes"
   for name in kubeadm kubelet kubectl; do ln -s kubernetes "$work/rootfs/usr/bin/$name"; done
-  install -D -t "$work/rootfs/opt/cni/bin" "$bin"/cni/*
   mkdir -p "$work/rootfs/kind/manifests"
   for name in cni storage; do
     sed "s/@KUBE_ROUTER_VERSION@/$KUBE_ROUTER_VERSION/; s/@LOCAL_PATH_VERSION@/$LOCAL_PATH_VERSION/; s/@NODE_DEBIAN@/$NODE_DEBIAN/" "$here/manifests/$name.yaml" >"$work/rootfs/kind/manifests/default-$name.yaml"
