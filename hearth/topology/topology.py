@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from hearth.claim.llm import ExternalDatabase, InClusterDatabase, Instance, PersonBudget, Provider
@@ -142,10 +143,13 @@ class Topology:
         Raises:
             KeyError: there is none of that id.
         """
-        for upstream in self.upstreams:
-            if upstream.id == upstream_id:
-                return upstream
-        raise KeyError(str(upstream_id))
+        if upstream_id not in self._by_id:
+            raise KeyError(str(upstream_id))
+        return self._by_id[upstream_id]
+
+    @cached_property
+    def _by_id(self) -> dict[UpstreamId, Upstream]:
+        return {upstream.id: upstream for upstream in self.upstreams}
 
     def endpoint(self, name: str) -> Upstream:
         """Return the upstream of an endpoint.

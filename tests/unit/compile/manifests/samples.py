@@ -13,7 +13,7 @@ from hearth.claim.loader import LoadedClaim, load_claim_file
 from hearth.compile.artefacts import Artefacts
 from hearth.compile.manifests.common import Manifest
 from hearth.compile.manifests.credentials import SecretNames
-from hearth.compile.manifests.groups import GroupName, groups
+from hearth.compile.manifests.groups import Group, GroupName, groups
 from hearth.topology.resolve import resolve
 from tests.support.compiling import compile_claim
 
@@ -40,11 +40,14 @@ def compiled(claim: Claim, bundles: dict[str, str] | None = None) -> Artefacts:
     return compile_claim(claim, bundles=bundles or {})
 
 
-def grouped(claim: Claim) -> dict[GroupName, list[Manifest]]:
+def found_groups(claim: Claim) -> tuple[Group, ...]:
     bundles = {bundle: f"PEM of {bundle}\n" for bundle in claim.trust_bundles}
     topology = resolve(claim)
-    found = groups(topology, compiled(claim, bundles), SecretNames.by_reference(topology))
-    return {group.name: [each.manifest for each in group.objects] for group in found}
+    return groups(topology, compiled(claim, bundles), SecretNames.by_reference(topology))
+
+
+def grouped(claim: Claim) -> dict[GroupName, list[Manifest]]:
+    return {group.name: [each.manifest for each in group.objects] for group in found_groups(claim)}
 
 
 def everything(claim: Claim) -> list[Manifest]:

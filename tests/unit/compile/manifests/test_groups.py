@@ -4,7 +4,7 @@ import pytest
 
 from hearth.claim.problems import ClaimError
 from hearth.compile.manifests.common import config_map
-from tests.unit.compile.manifests.samples import claim_of, compiled, everything, grouped, values, variants
+from tests.unit.compile.manifests.samples import claim_of, compiled, everything, found_groups, grouped, values, variants
 
 
 @pytest.mark.parametrize("stack", ["local", "production"])
@@ -43,6 +43,30 @@ def test_groups_are_in_the_order_of_what_needs_what() -> None:
         "tenants",
     ]
     assert all(grouped(variants()["local"])[group] for group in order)
+
+
+def test_every_group_comes_after_those_that_it_needs() -> None:
+    found = found_groups(variants()["local"])
+    # What the deployment makes is there as soon as the namespace is.
+    there = {"secrets"}
+    for group in found:
+        assert set(group.needs) <= there, group.name
+        there.add(group.name)
+    assert {group.name for group in found if "secrets" in group.needs} == {
+        "database",
+        "cache",
+        "migrations",
+        "runtimes",
+        "gateway",
+        "mock",
+    }
+
+
+def test_objects_of_one_kind_and_namespace_have_names_of_their_own() -> None:
+    for variant, claim in variants().items():
+        objects = [each for group in found_groups(claim) for each in group.objects]
+        names = [(each.kind, each.namespace, each.stable_name) for each in objects]
+        assert len(set(names)) == len(names), variant
 
 
 def test_an_external_database_leaves_no_database_here() -> None:
