@@ -1,9 +1,9 @@
-"""Several short chats from an application's Pod, and what each was answered with."""
+"""Requests from an application's Pod, with nothing but its Secret, and what they were answered with."""
 
 import json
 from typing import Literal
 
-from tests.cluster.conftest import Platform
+from tests.cluster.platform import Platform
 
 PROGRAM = """
 import json, os, sys
@@ -23,14 +23,16 @@ print(json.dumps(statuses))
 """
 
 
-def gateway_hosts(platform: Platform) -> list[str]:
-    """Addresses of the gateway's Pods."""
-    return [pod["status"]["podIP"] for pod in platform.kube.pods("system-llm", "hearth.dev/role=gateway")]
-
-
 def chats(
     platform: Platform, person: str, count: int, *, how: Literal["body", "header", "nobody"] = "body"
 ) -> list[int]:
     """Ask the replicas in turn, as the application `notes`, and return the statuses."""
-    hosts = json.dumps(gateway_hosts(platform))
+    hosts = json.dumps(platform.gateway_hosts())
     return list(json.loads(platform.kube.python("tenant-family", "notes", PROGRAM, person, hosts, how, str(count))))
+
+
+def ask(platform: Platform, program: str, namespace: str = "tenant-family", pod: str = "notes") -> str:
+    """Run a program in the Pod of an application, with the openai SDK as `client`; return what it prints."""
+    return platform.kube.python(
+        namespace, pod, f"import openai\nclient = openai.OpenAI(max_retries=0, timeout=300)\n{program}"
+    )

@@ -10,19 +10,21 @@ SCRIPTED_NAMESPACE = "scripted"
 SCRIPTED_HOST = f"upstream.{SCRIPTED_NAMESPACE}.svc.cluster.local"
 SCRIPTED_SECRET_KEY = "scripted.gateway"
 """Key in the Secret of operator-supplied endpoint credentials, for `credential://scripted/gateway`."""
+STEADY_SECRET_KEY = "scripted.steady"
+"""The same for `credential://scripted/steady`, which no test takes away."""
 
 # 0.01 and 0.02 per token: the scripted usage of 10 + 5 tokens costs 0.20.
 PRICE = claims.price("amortized_internal", 10_000_000_000, 20_000_000_000, version="test-1")
 REQUEST_COST = 0.20
 
 
-def scripted_endpoint(protocol: str) -> dict[str, Any]:
+def scripted_endpoint(protocol: str, credential: str = "credential://scripted/gateway") -> dict[str, Any]:
     return claims.endpoint(
         "scripted",
         f"https://{SCRIPTED_HOST}:8443/v1",
         claims.private_tls("scripted", "scripted-ca"),
         protocol=protocol,
-        endpointAuth={"mode": "bearer", "credentialRef": "credential://scripted/gateway"},
+        endpointAuth={"mode": "bearer", "credentialRef": credential},
         runtimeCapacity=claims.capacity(
             "scripted",
             64,
@@ -38,6 +40,12 @@ def scripted_endpoint(protocol: str) -> dict[str, Any]:
 def deployment(endpoint: str, operations: list[str], **more: Any) -> dict[str, Any]:
     plain = {"model": "scripted-model", "concurrency": 8, "pricing": PRICE, "residency": ["here"]}
     return claims.deployment(endpoint, *operations, **{**plain, **more})
+
+
+def real_model(endpoint: str) -> dict[str, Any]:
+    """The small real model at an endpoint: so cheap that no test of it meets the person budget."""
+    cheap = {**PRICE, "inputMicrosPerMillionTokens": 1, "outputMicrosPerMillionTokens": 1}
+    return deployment(endpoint, ["chat", "completion"], model="gemma3-270m", concurrency=2, pricing=cheap)
 
 
 def claim(bundle_file: str, bundle_sha256: str, bundle_version: int) -> dict[str, Any]:
@@ -84,18 +92,14 @@ def claim(bundle_file: str, bundle_sha256: str, bundle_version: int) -> dict[str
                 ),
             ),
             "scripted": scripted_endpoint("openai_chat"),
+            "steady": scripted_endpoint("openai_chat", "credential://scripted/steady"),
             "scripted-vectors": scripted_endpoint("openai_embeddings"),
             "scripted-responses": scripted_endpoint("openai_responses"),
         },
         "deployments": {
-            "gemma-local": {
-                **deployment("gemma", ["chat", "completion"]),
-                "model": "gemma3-270m",
-                "concurrency": 2,
-                # Cheap, so that no test of the real model meets the person budget.
-                "pricing": {**PRICE, "inputMicrosPerMillionTokens": 1, "outputMicrosPerMillionTokens": 1},
-            },
+            "gemma-local": real_model("gemma"),
             "scripted-chat": deployment("scripted", ["chat", "completion"]),
+            "scripted-steady": deployment("steady", ["chat"]),
             "scripted-vectors": deployment("scripted-vectors", ["embedding"], embeddingSpace="scripted-space-1"),
             "scripted-responses": deployment("scripted-responses", ["responses"]),
         },
@@ -104,6 +108,7 @@ def claim(bundle_file: str, bundle_sha256: str, bundle_version: int) -> dict[str
             for name, target in (
                 ("gemma", "gemma-local"),
                 ("scripted", "scripted-chat"),
+                ("steady", "scripted-steady"),
                 ("vectors", "scripted-vectors"),
                 ("answers", "scripted-responses"),
             )
@@ -130,3 +135,8 @@ def changed(base: dict[str, Any], **sections: dict[str, Any]) -> dict[str, Any]:
             else:
                 made[section][key] = value
     return made
+
+
+def visitors(base: dict[str, Any], **desk: int) -> dict[str, Any]:
+    """Return a copy of a claim with a tenant more, whose one application has these settings."""
+    return changed(base, tenants={"visitors": {"apps": {"desk": {"llm": True, **desk}}}})

@@ -1,7 +1,7 @@
 """One platform for all cluster tests: a cluster of their own, the test claim deployed, and Pods of tenants.
 
 The cluster is HEARTH_TEST_CLUSTER (default `hearth-test`); it is deleted at the end unless HEARTH_KEEP_CLUSTER is set.
-Every test leaves the claim deployed as it found it.
+Every test leaves the claim deployed as it found it: they run in any order, and again on a cluster that was kept.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,22 @@ from cryptography import x509
 
 from hearth.versions import versions
 from tests.cluster import claims
+from tests.cluster.box import SECRET_KEY, Box
 from tests.cluster.kube import Kube, eventually
+from tests.cluster.outage import Outage, stopped_and_started
+from tests.cluster.platform import SCRIPTED_BEARER, STEADY_BEARER, Platform
 from tests.cluster.stack import ROOT, Stack
 from tests.support import pki
 
 CLUSTER = os.environ.get("HEARTH_TEST_CLUSTER", "hearth-test")
-SCRIPTED_BEARER = "scripted-upstream-credential-0123456789"
+PODS = (
+    ("tenant-family", "notes"),
+    ("tenant-family", "photos"),
+    ("tenant-guests", "kiosk"),
+    ("stranger", "notes"),
+    (claims.SCRIPTED_NAMESPACE, "upstream"),
+)
+"""Namespaces and names of the Pods that the tests work with."""
 CLIENT_SECURITY: dict[str, Any] = {
     "runAsNonRoot": True,
     "runAsUser": 20001,
@@ -37,22 +47,6 @@ CONTAINER_SECURITY: dict[str, Any] = {
     "readOnlyRootFilesystem": True,
     "capabilities": {"drop": ["ALL"]},
 }
-
-
-@dataclass
-class Platform:
-    """What the tests work on."""
-
-    kube: Kube
-    stack: Stack
-    claim: dict[str, Any]
-    environment: dict[str, str]
-
-    def gateway_pods(self) -> list[str]:
-        return self.kube.pod_names("system-llm", "hearth.dev/role=gateway")
-
-    def key(self, namespace: str, app: str) -> str:
-        return self.kube.secret(namespace, f"llm-credentials-{app}")["OPENAI_API_KEY"]
 
 
 def client_pod(namespace: str, app: str, *, secret: str | None = None, label: bool = True) -> dict[str, Any]:
@@ -96,7 +90,7 @@ def scripted_upstream(certificate: str, key: str) -> list[dict[str, Any]]:
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {"name": name, "namespace": namespace},
-            "stringData": {"tls.crt": certificate, "tls.key": key, "bearer": SCRIPTED_BEARER},
+            "stringData": {"tls.crt": certificate, "tls.key": key, "bearers": f"{SCRIPTED_BEARER} {STEADY_BEARER}"},
         },
         {
             "apiVersion": "v1",
@@ -123,8 +117,8 @@ def scripted_upstream(certificate: str, key: str) -> list[dict[str, Any]]:
                             {"name": "TLS_CERTIFICATE", "value": "/tls/tls.crt"},
                             {"name": "TLS_KEY", "value": "/tls/tls.key"},
                             {
-                                "name": "EXPECTED_BEARER",
-                                "valueFrom": {"secretKeyRef": {"name": name, "key": "bearer"}},
+                                "name": "EXPECTED_BEARERS",
+                                "valueFrom": {"secretKeyRef": {"name": name, "key": "bearers"}},
                             },
                         ],
                         "securityContext": CONTAINER_SECURITY,
@@ -153,7 +147,9 @@ def _environment() -> dict[str, str]:
         capture_output=True,
         text=True,
     ).stdout
-    return dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
+    found = dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
+    # Each run of Pulumi is several processes of the program, whose byte code is kept; but not in the checkout.
+    return {**found, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": f"{found['HEARTH_CACHE']}/pycache"}
 
 
 @pytest.fixture(scope="session")
@@ -167,32 +163,42 @@ def environment() -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture(scope="session")
-def platform(environment: dict[str, str]) -> Iterator[Platform]:
+def platform(environment: dict[str, str], request: pytest.FixtureRequest) -> Iterator[Platform]:
     """The test claim, deployed, with the Pods that the tests use."""
     # Trust bundles are files of the project, so the test's CA has to lie below it for as long as the tests run.
     folder = Path(tempfile.mkdtemp(prefix="test-stack-", dir=ROOT))
-    try:
+    with ExitStack() as ends:
+        ends.callback(shutil.rmtree, folder, ignore_errors=True)
         authority = pki.Authority("scripted upstream CA")
         (folder / "ca.pem").write_text(authority.pem)
         digest = hashlib.sha256(authority.pem.encode()).hexdigest()
+        # Every run has a CA of its own, and other bytes need a higher version.
+        claim = claims.claim(f"{folder.name}/ca.pem", digest, int(time.time() / 60) % 1_000_000)
+        supplied = {claims.SCRIPTED_SECRET_KEY: SCRIPTED_BEARER, claims.STEADY_SECRET_KEY: STEADY_BEARER}
+        box = made_box(environment) if any("box" in _fixtures(item) for item in request.session.items) else None
+        if box is not None:
+            ends.callback(box.destroy)
+            claim = box.claim(claim, folder)
+            supplied[SECRET_KEY] = box.token().strip()
+
         kube = Kube(environment)
         # A cluster that was kept has Pods with the certificates and keys of another run.
-        for namespace in (claims.SCRIPTED_NAMESPACE, "tenant-family", "tenant-guests", "stranger"):
+        for namespace in {namespace for namespace, _ in PODS}:
             kube.run("-n", namespace, "delete", "pods", "--all", "--wait=true", check=False)
         kube.apply(*scripted_upstream(*authority.issue(x509.DNSName(claims.SCRIPTED_HOST))))
         stack = Stack("test", folder, environment)
-        # Every run has a CA of its own, and other bytes need a higher version.
-        claim = claims.claim(f"{folder.name}/ca.pem", digest, int(time.time() / 60) % 1_000_000)
-        made = Platform(kube, stack, claim, environment)
         kube.apply(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "system-llm"}},
             {
                 "apiVersion": "v1",
                 "kind": "Secret",
                 "metadata": {"name": "llm-endpoint-credentials-external", "namespace": "system-llm"},
-                "stringData": {claims.SCRIPTED_SECRET_KEY: SCRIPTED_BEARER},
+                "stringData": supplied,
             },
         )
+        if box is not None:
+            stack.write(claim)
+            box.install(stack)
         stack.up(claim)
         kube.apply(
             client_pod("tenant-family", "notes", secret="llm-credentials-notes"),
@@ -201,22 +207,31 @@ def platform(environment: dict[str, str]) -> Iterator[Platform]:
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "stranger"}},
             client_pod("stranger", "notes"),
         )
-        for namespace, pod in (
-            ("tenant-family", "notes"),
-            ("tenant-family", "photos"),
-            ("tenant-guests", "kiosk"),
-            ("stranger", "notes"),
-            (claims.SCRIPTED_NAMESPACE, "upstream"),
-        ):
-            kube.run("-n", namespace, "wait", "--for=condition=Ready", f"pod/{pod}", "--timeout=120s")
-        yield made
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        for namespace, pod in PODS:
+            kube.run("-n", namespace, "wait", "--for=condition=Ready", f"pod/{pod}", "--timeout=300s")
+        yield Platform(kube, stack, claim, environment, box)
+
+
+def made_box(environment: dict[str, str]) -> Box | None:
+    """The host outside the cluster, where there can be one."""
+    network = environment.get("KIND_EXPERIMENTAL_PODMAN_NETWORK")
+    return None if network is None else Box(environment, network)
+
+
+def _fixtures(item: pytest.Item) -> tuple[str, ...]:
+    return tuple(item.fixturenames) if isinstance(item, pytest.Function) else ()
 
 
 @pytest.fixture
 def restored(platform: Platform) -> Iterator[Platform]:
-    """The platform, with the test claim deployed again after the test."""
+    """The platform, with the test claim deployed after the test, whatever the test deployed."""
     yield platform
-    platform.stack.up(platform.claim)
+    if platform.stack.deployed != platform.claim:
+        platform.stack.up(platform.claim)
     eventually("two gateway Pods", lambda: len(platform.gateway_pods()) == 2)
+
+
+@pytest.fixture(scope="session")
+def outage(platform: Platform) -> Outage:
+    """What was seen when the gateway was stopped and started again."""
+    return stopped_and_started(platform)

@@ -48,6 +48,17 @@ class Kube:
         where = ["-c", container] if container else []
         return self.run("-n", namespace, "exec", "-i", pod, *where, "--", *command, stdin=stdin)
 
+    def start(self, namespace: str, pod: str, *command: str) -> subprocess.Popen[str]:
+        """Start a command in a Pod, with its standard input held open until somebody closes it."""
+        return subprocess.Popen(
+            ["kubectl", "-n", namespace, "exec", "-i", pod, "--", *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **self.environment},
+        )
+
     def python(self, namespace: str, pod: str, program: str, *arguments: str) -> str:
         """Run a Python program in a Pod; the program goes in by standard input."""
         return self.execute(namespace, pod, "python3", "-", *arguments, stdin=program)

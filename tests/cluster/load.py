@@ -1,27 +1,61 @@
-"""A bounded load from inside a tenant's Pod, by the application's own Secret and without retries."""
+"""A load from inside a tenant's Pod, by the application's own Secret and without retries.
+
+It lasts as long as what it watches: it is there when its workers were answered once, and after the end that the test
+sets it goes on for some answers more.
+"""
 
 import json
-import subprocess
-import threading
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
-from tests.cluster.conftest import Platform
+from tests.cluster.platform import Platform
 
-PROGRAM = r"""
-import collections, json, os, sys, threading, time
+LONGEST_SECONDS = 900
+"""When a load ends that nobody finishes, because the test run died; no test's proof depends on it."""
+
+# What both programs share: `stopped` is set when standard input ends; `begun` says when each worker was answered.
+_COMMON = r"""
+import json, os, sys, threading, time
+
+stopped, lock, start, said = threading.Event(), threading.Lock(), time.monotonic(), []
+
+def watch():
+    sys.stdin.read()
+    stopped.set()
+
+def begun(worker):
+    with lock:
+        if worker not in said:
+            said.append(worker)
+            if len(said) == workers:
+                print("begun", flush=True)
+
+def too_long():
+    return time.monotonic() - start > longest
+
+def run(work):
+    threading.Thread(target=watch, daemon=True).start()
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(workers)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+"""
+
+PROGRAM = (
+    _COMMON
+    + r"""
+import collections
 import httpx
 
-seconds, workers, model, fresh = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4] == "fresh"
+longest, workers, more, pause, model = float(sys.argv[1]), *map(int, sys.argv[2:4]), float(sys.argv[4]), sys.argv[5]
 url = os.environ["OPENAI_API_BASE"] + "/chat/completions"
 headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"]}
 body = {"model": model, "max_tokens": 5, "messages": [{"role": "user", "content": "hi"}]}
-outcomes, lock, start = collections.Counter(), threading.Lock(), time.monotonic()
-firsts, last = {}, {}
+outcomes, firsts, last = collections.Counter(), {}, {}
 
-def work():
-    client = httpx.Client(headers=headers, timeout=60)
-    while time.monotonic() - start < seconds:
+def work(number):
+    client, left = httpx.Client(headers=headers, timeout=60), more
+    while left > 0 and not too_long():
+        left -= stopped.is_set()
         try:
             answer = client.post(url, json=body)
             outcome = "200" if answer.status_code == 200 else f"{answer.status_code} {answer.text[:160]}"
@@ -32,41 +66,44 @@ def work():
             outcomes[outcome] += 1
             firsts.setdefault(outcome, now)
             last[outcome] = now
-        if fresh:
-            client.close()
-            client = httpx.Client(headers=headers, timeout=60)
-        time.sleep(0.1)
+        begun(number)
+        time.sleep(pause)
 
-threads = [threading.Thread(target=work) for _ in range(workers)]
-[t.start() for t in threads]
-[t.join() for t in threads]
+run(work)
 print(json.dumps({"outcomes": outcomes, "first": firsts, "last": last}))
 """
+)
 
-STREAMS = r"""
-import json, os, sys, time
+STREAMS = (
+    _COMMON
+    + r"""
 import openai
 
+longest, workers, model = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 client = openai.OpenAI(max_retries=0, timeout=120)
-start, whole, broken = time.monotonic(), 0, []
-while time.monotonic() - start < float(sys.argv[1]):
-    finish = None
-    try:
-        for event in client.chat.completions.create(
-            model=sys.argv[2], max_tokens=100, stream=True, messages=[{"role": "user", "content": "a long answer"}]
-        ):
-            if event.choices and event.choices[0].finish_reason:
-                finish = event.choices[0].finish_reason
-    except Exception as error:
-        broken.append(f"{type(error).__name__} {str(error)[:120]}")
-        time.sleep(0.5)
-        continue
-    if finish:
-        whole += 1
-    else:
-        broken.append("no finish")
-print(json.dumps({"whole": whole, "broken": broken}))
+whole, broken = [], []
+
+def work(number):
+    while not stopped.is_set() and not too_long():
+        finish = None
+        try:
+            for event in client.chat.completions.create(
+                model=model, max_tokens=100, stream=True, messages=[{"role": "user", "content": "a long answer"}]
+            ):
+                begun(number)
+                if event.choices and event.choices[0].finish_reason:
+                    finish = event.choices[0].finish_reason
+        except Exception as error:
+            broken.append(f"{type(error).__name__} {str(error)[:120]}")
+            begun(number)
+            time.sleep(0.5)
+            continue
+        (whole if finish else broken).append(finish or "no finish")
+
+run(work)
+print(json.dumps({"whole": len(whole), "broken": broken}))
 """
+)
 
 
 @dataclass
@@ -87,44 +124,74 @@ class Result:
 
 
 class Background:
-    """A program that runs in a Pod while the test does something else."""
+    """A program that runs in a Pod while the test does something else, from when each of its workers was answered.
+
+    The program says that by a line on standard output, and ends a little after its standard input does.
+    """
 
     def __init__(self, platform: Platform, namespace: str, pod: str, program: str, *arguments: str) -> None:
-        self._result: str = ""
-        self._error: BaseException | None = None
+        self._process = platform.kube.start(namespace, pod, "python3", "-c", program, str(LONGEST_SECONDS), *arguments)
+        if self._read(line=True) != "begun\n":
+            self._process.kill()
+            raise AssertionError(f"a load did not begin: {self._process.communicate()[1][-2000:]}")
 
-        def run() -> None:
-            try:
-                self._result = platform.kube.python(namespace, pod, program, *arguments)
-            except (AssertionError, subprocess.SubprocessError) as error:
-                self._error = error
+    def _read(self, *, line: bool = False) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline() if line else self._process.stdout.read()
 
-        self._thread = threading.Thread(target=run)
-        self._thread.start()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        with self._process:
+            pass
 
     def json(self) -> Any:
-        self._thread.join()
-        if self._error:
-            raise self._error
-        return json.loads(self._result)
+        """End the program and return what it found."""
+        assert self._process.stdin is not None
+        assert self._process.stderr is not None
+        self._process.stdin.close()
+        text, errors = self._read(), self._process.stderr.read()
+        if self._process.wait() != 0:
+            raise AssertionError(f"a load failed: {errors[-2000:]}")
+        return json.loads(text)
 
 
-class Load:
-    """Requests for a number of seconds, from the Pod of an application."""
+class Streams(Background):
+    """Slow streams, one after another, from the Pod of an application; `json` waits until the last one is whole."""
+
+    def __init__(self, platform: Platform, namespace: str, pod: str, *, workers: int = 2) -> None:
+        super().__init__(platform, namespace, pod, STREAMS, str(workers), "scripted")
+
+
+class Load(Background):
+    """Requests one after another, from the Pod of an application."""
 
     def __init__(
         self,
         platform: Platform,
-        seconds: float,
         *,
         workers: int = 3,
         model: str = "scripted",
-        fresh: bool = False,
+        more: int = 5,
+        pause: float = 0.1,
         namespace: str = "tenant-family",
         pod: str = "notes",
     ) -> None:
-        kind = "fresh" if fresh else "keep"
-        self._background = Background(platform, namespace, pod, PROGRAM, str(seconds), str(workers), model, kind)
+        """Start it.
 
-    def result(self) -> Result:
-        return Result(**self._background.json())
+        Args:
+            platform: the platform.
+            workers: how many ask at a time.
+            model: the alias.
+            more: how many answers each worker still gets after `finish` was called.
+            pause: seconds between two requests of a worker.
+            namespace: namespace of the Pod.
+            pod: the Pod.
+        """
+        super().__init__(platform, namespace, pod, PROGRAM, str(workers), str(more), str(pause), model)
+
+    def finish(self) -> Result:
+        """Wait for some answers more, and return what became of all requests."""
+        return Result(**self.json())

@@ -1,5 +1,6 @@
 """A Pulumi stack of the test run: its claim is a plain dictionary, its files are in a temporary folder."""
 
+import copy
 import json
 import os
 import subprocess
@@ -19,6 +20,8 @@ class Stack:
         self.file = folder / f"Pulumi.{name}.yaml"
         self.environment = environment
         self._initialised = False
+        self.deployed: dict[str, Any] | None = None
+        """The claim of the last `up`; none when that failed, and may have done a part."""
         # The stack is made in a project folder of its own, because making it writes a salt into the stack file.
         (folder / "Pulumi.yaml").write_text("name: hearth\nruntime: python\n")
 
@@ -58,9 +61,13 @@ class Stack:
         self.write(claim)
         self._ready()
         extra = ["--refresh"] if refresh else []
-        return self._pulumi(
+        self.deployed = None
+        done = self._pulumi(
             "up", "-s", self.name, "--config-file", str(self.file), "--yes", "--skip-preview", *extra, check=check
         )
+        if done.returncode == 0:
+            self.deployed = copy.deepcopy(claim)
+        return done
 
     def preview(self, claim: dict[str, Any], *, check: bool = True) -> subprocess.CompletedProcess[str]:
         self.write(claim)

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from tests.cluster.chats import gateway_hosts
-from tests.cluster.claims import changed
-from tests.cluster.conftest import Platform
+from tests.cluster.claims import changed, visitors
+from tests.cluster.inside import admin
 from tests.cluster.kube import eventually
-from tests.cluster.load import STREAMS, Background, Load
-from tests.cluster.test_lockdown import admin
+from tests.cluster.load import Load, Streams
+from tests.cluster.outage import Outage
+from tests.cluster.platform import Platform
 
 pytestmark = pytest.mark.cluster
 
@@ -31,49 +31,57 @@ def test_a_second_up_changes_nothing(platform: Platform) -> None:
 def test_adding_and_removing_a_model_fails_no_request(restored: Platform) -> None:
     platform = restored
     others, gateways = everything_else(platform), set(platform.gateway_pods())
-    load = Load(platform, 150)
-    slow = Background(platform, "tenant-guests", "kiosk", STREAMS, "140", "scripted")
+    with Load(platform, pause=0.2) as load, Streams(platform, "tenant-guests", "kiosk") as slow:
+        alias = {"deployments": ["scripted-chat"], "residency": ["here"]}
+        platform.stack.up(changed(platform.claim, aliases={"second": alias}))
+        first_wave = set(platform.gateway_pods())
+        assert not gateways & first_wave, "a new model replaces every gateway Pod"
+        listed = json.dumps(admin(platform, "GET", "/v1/models"))
+        assert '"second"' in listed
 
-    alias = {"deployments": ["scripted-chat"], "residency": ["here"]}
-    platform.stack.up(changed(platform.claim, aliases={"second": alias}))
-    first_wave = set(platform.gateway_pods())
-    assert not gateways & first_wave, "a new model replaces every gateway Pod"
-    listed = json.dumps(admin(platform, "GET", "/v1/models"))
-    assert '"second"' in listed
+        platform.stack.up(platform.claim)
+        assert '"second"' not in json.dumps(admin(platform, "GET", "/v1/models"))
+        assert everything_else(platform) == others
 
-    platform.stack.up(platform.claim)
-    assert '"second"' not in json.dumps(admin(platform, "GET", "/v1/models"))
-    assert everything_else(platform) == others
-
-    result = load.result()
+        streams, result = slow.json(), load.finish()
     assert result.failures == {}, result
     assert result.answered > 300
-    streams = slow.json()
     assert streams["broken"] == []
     assert streams["whole"] >= 5
 
 
-def test_adding_and_removing_a_tenant_touches_nobody_else(restored: Platform) -> None:
+def test_a_tenant_comes_its_key_is_rotated_and_it_goes_while_nobody_else_is_touched(restored: Platform) -> None:
     platform = restored
     others, gateways = everything_else(platform), platform.gateway_pods()
-    load = Load(platform, 60)
-    platform.stack.up(changed(platform.claim, tenants={"visitors": {"apps": {"desk": {"llm": True}}}}))
-    key = platform.key("tenant-visitors", "desk")
-    assert platform.gateway_pods() == gateways, "a tenant replaces no gateway Pod"
-    assert statuses_of_key(platform, key) == [200, 200]
-    assert "visitors--desk" in json.dumps(admin(platform, "GET", "/key/list?return_full_object=true&size=100"))
+    with Load(platform, pause=0.2) as load:
+        platform.stack.up(visitors(platform.claim))
+        first = platform.key("tenant-visitors", "desk")
+        assert platform.gateway_pods() == gateways, "a tenant replaces no gateway Pod"
+        assert statuses_of_key(platform, first) == [200, 200]
+        assert "visitors--desk--1" in all_keys(platform)
 
-    output = platform.stack.up(platform.claim).stdout
-    assert everything_else(platform) == others
-    assert platform.gateway_pods() == gateways
-    eventually("401 on both replicas", lambda: statuses_of_key(platform, key) == [401, 401], seconds=15)
-    assert "visitors--desk" not in json.dumps(admin(platform, "GET", "/key/list?return_full_object=true&size=100"))
+        platform.stack.up(visitors(platform.claim, keyGeneration=2, keyGraceSeconds=5))
+        second = platform.key("tenant-visitors", "desk")
+        assert second != first
+        assert statuses_of_key(platform, second) == [200, 200]
+        eventually("401 for the old key", lambda: statuses_of_key(platform, first) == [401, 401], seconds=15)
+
+        output = platform.stack.up(platform.claim).stdout
+        assert everything_else(platform) == others
+        assert platform.gateway_pods() == gateways
+        eventually("401 on both replicas", lambda: statuses_of_key(platform, second) == [401, 401], seconds=15)
+        assert "visitors--desk" not in all_keys(platform)
+        result = load.finish()
     assert "tenant-visitors" not in platform.kube.run("get", "namespaces", "-o", "name")
     deleted = [line for line in output.splitlines() if "deleted (" in line]
     secret = next(i for i, line in enumerate(deleted) if "CredentialsSecret" in line or "llm-credentials-desk" in line)
     registered = next(i for i, line in enumerate(deleted) if "AppKey" in line)
     assert secret < registered, "the Secret goes before the key"
-    assert load.result().failures == {}
+    assert result.failures == {}, result
+
+
+def all_keys(platform: Platform) -> str:
+    return json.dumps(admin(platform, "GET", "/key/list?return_full_object=true&size=100"))
 
 
 def statuses_of_key(platform: Platform, key: str) -> list[int]:
@@ -81,27 +89,10 @@ def statuses_of_key(platform: Platform, key: str) -> list[int]:
     program = f"""
 import httpx, json
 headers = {{"Authorization": "Bearer {key}"}}
-urls = [f"http://{{host}}:4000/v1/models" for host in {gateway_hosts(platform)!r}]
+urls = [f"http://{{host}}:4000/v1/models" for host in {platform.gateway_hosts()!r}]
 print(json.dumps([httpx.get(url, headers=headers, timeout=30).status_code for url in urls]))
 """
     return list(json.loads(platform.kube.python("tenant-family", "notes", program)))
-
-
-def test_a_key_is_rotated_without_a_failed_request(restored: Platform) -> None:
-    platform = restored
-
-    def visitors(**desk: int) -> dict[str, object]:
-        return changed(platform.claim, tenants={"visitors": {"apps": {"desk": {"llm": True, **desk}}}})
-
-    platform.stack.up(visitors())
-    old = platform.key("tenant-visitors", "desk")
-    load = Load(platform, 20)
-    platform.stack.up(visitors(keyGeneration=2, keyGraceSeconds=5))
-    new = platform.key("tenant-visitors", "desk")
-    assert new != old
-    assert statuses_of_key(platform, new) == [200, 200]
-    eventually("401 for the old key", lambda: statuses_of_key(platform, old) == [401, 401], seconds=15)
-    assert load.result().failures == {}
 
 
 def test_a_secret_of_that_name_that_is_not_ours_is_never_touched(restored: Platform) -> None:
@@ -115,8 +106,7 @@ def test_a_secret_of_that_name_that_is_not_ours_is_never_touched(restored: Platf
             "stringData": {"OPENAI_API_KEY": "somebody's own"},
         },
     )
-    claim = changed(platform.claim, tenants={"visitors": {"apps": {"desk": {"llm": True}}}})
-    failed = platform.stack.up(claim, check=False)
+    failed = platform.stack.up(visitors(platform.claim), check=False)
     assert failed.returncode != 0
     assert "llm-credentials-desk" in failed.stdout
     assert "tenant-visitors" in failed.stdout
@@ -135,17 +125,8 @@ def test_a_key_that_somebody_removed_at_the_gateway_comes_back(restored: Platfor
     eventually("the key works again", lambda: statuses_of_key(platform, again) == [200, 200], seconds=30)
 
 
-def test_a_gateway_that_does_not_answer_fails_the_step_and_says_what_to_do(restored: Platform) -> None:
-    platform = restored
-    platform.kube.run("-n", "system-llm", "scale", "deployment/llm-gateway", "--replicas=0")
-    eventually("no gateway Pod", lambda: platform.gateway_pods() == [])
-    try:
-        failed = platform.stack.up(
-            changed(platform.claim, tenants={"visitors": {"apps": {"desk": {"llm": True}}}}), check=False
-        )
-    finally:
-        platform.kube.run("-n", "system-llm", "scale", "deployment/llm-gateway", "--replicas=2")
-        platform.kube.run("-n", "system-llm", "rollout", "status", "deployment/llm-gateway", "--timeout=600s")
+def test_a_gateway_that_does_not_answer_fails_the_step_and_says_what_to_do(outage: Outage) -> None:
+    failed = outage.up
     assert failed.returncode != 0
     assert "kubectl -n system-llm get pods" in failed.stdout
     assert "Traceback" not in failed.stdout

@@ -6,18 +6,14 @@ import uuid
 import pytest
 
 from tests.cluster.chats import chats
-from tests.cluster.conftest import Platform
+from tests.cluster.inside import admin, sql
 from tests.cluster.kube import eventually
 from tests.cluster.load import Load
-from tests.cluster.test_lockdown import admin, sql
+from tests.cluster.platform import Platform
 
 pytestmark = pytest.mark.cluster
 
 WORKERS = 3
-
-
-def ready(platform: Platform, workload: str) -> None:
-    platform.kube.run("-n", "system-llm", "rollout", "status", workload, "--timeout=300s")
 
 
 def kill(platform: Platform, role: str) -> None:
@@ -26,27 +22,27 @@ def kill(platform: Platform, role: str) -> None:
 
 
 def test_a_gateway_pod_that_dies_costs_at_most_what_it_had_in_flight(platform: Platform) -> None:
-    load = Load(platform, 30, workers=WORKERS)
-    kill(platform, "gateway")
-    ready(platform, "deployment/llm-gateway")
-    result = load.result()
+    with Load(platform, workers=WORKERS, more=10) as load:
+        kill(platform, "gateway")
+        platform.ready("deployment/llm-gateway")
+        result = load.finish()
     assert sum(result.failures.values()) <= WORKERS, result
     assert result.answered > 60
 
 
 def test_without_valkey_budgets_are_closed_and_the_rest_goes_on(platform: Platform) -> None:
-    load = Load(platform, 40, workers=WORKERS)
-    platform.kube.run("-n", "system-llm", "scale", "deployment/llm-cache", "--replicas=0")
-    try:
-        eventually(
-            "no cache Pod", lambda: platform.kube.pod_names("system-llm", "hearth.dev/role=cache") == [], seconds=60
-        )
-        answers = chats(platform, f"carol-{uuid.uuid4().hex[:8]}", 4)
-        assert 200 not in answers, "a budget that cannot be counted is closed"
-    finally:
-        platform.kube.run("-n", "system-llm", "scale", "deployment/llm-cache", "--replicas=1")
-        ready(platform, "deployment/llm-cache")
-    result = load.result()
+    with Load(platform, workers=WORKERS) as load:
+        platform.kube.run("-n", "system-llm", "scale", "deployment/llm-cache", "--replicas=0")
+        try:
+            eventually(
+                "no cache Pod", lambda: platform.kube.pod_names("system-llm", "hearth.dev/role=cache") == [], seconds=60
+            )
+            answers = chats(platform, f"carol-{uuid.uuid4().hex[:8]}", 4)
+            assert 200 not in answers, "a budget that cannot be counted is closed"
+        finally:
+            platform.kube.run("-n", "system-llm", "scale", "deployment/llm-cache", "--replicas=1")
+            platform.ready("deployment/llm-cache")
+        result = load.finish()
     assert sum(result.failures.values()) <= WORKERS, result
 
 
@@ -63,11 +59,11 @@ def test_a_postgresql_pod_that_dies_loses_neither_keys_nor_spend(platform: Platf
     before = spend()
     _, keys = admin(platform, "GET", "/key/list?size=100")
 
-    load = Load(platform, 60, workers=WORKERS)
-    kill(platform, "database")
-    ready(platform, "statefulset/llm-database")
-    eventually("the database answers", lambda: spend() == before, seconds=60, pause=2)
-    result = load.result()
+    with Load(platform, workers=WORKERS, more=10) as load:
+        kill(platform, "database")
+        platform.ready("statefulset/llm-database")
+        eventually("the database answers", lambda: spend() == before, seconds=60, pause=2)
+        result = load.finish()
 
     _, after = admin(platform, "GET", "/key/list?size=100")
     assert sorted(after["keys"]) == sorted(keys["keys"])  # type: ignore[index]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cluster.conftest import Platform
+from tests.cluster.platform import Platform
 
 pytestmark = pytest.mark.cluster
 

@@ -18,7 +18,7 @@ from hearth.gatewayapi.errors import ClusterError, GatewayUnavailableError
 from hearth.gatewayapi.kube import Cluster, KubernetesApi, Object, decoded, encoded
 from hearth.gatewayapi.management_api import ManagementApi
 from hearth.gatewayapi.portforward import PodTransport
-from tests.cluster.conftest import Platform
+from tests.cluster.platform import Platform
 from tests.support.gateway_contract import GatewayContract, Replica
 
 pytestmark = pytest.mark.cluster

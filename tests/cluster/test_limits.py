@@ -5,15 +5,15 @@ from typing import Literal
 
 import pytest
 
-from tests.cluster.chats import chats, gateway_hosts
+from tests.cluster.chats import chats
 from tests.cluster.claims import REQUEST_COST
-from tests.cluster.conftest import Platform
+from tests.cluster.platform import Platform
 
 pytestmark = pytest.mark.cluster
 
 
 def statuses(platform: Platform, how: Literal["body", "header", "nobody"]) -> list[int]:
-    assert len(gateway_hosts(platform)) == 2
+    assert len(platform.gateway_hosts()) == 2
     return chats(platform, f"bob-{uuid.uuid4().hex[:8]}", 14, how=how)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cluster.conftest import Platform
+from tests.cluster.platform import Platform
 from tests.cluster.stack import ROOT
 
 pytestmark = pytest.mark.cluster

@@ -2,19 +2,22 @@
 
 import pytest
 
-from tests.cluster.conftest import Platform
+from tests.cluster.platform import Platform
 
 pytestmark = pytest.mark.cluster
 
 CONNECT = """
-import socket, sys
-for target in sys.argv[1:]:
+import concurrent.futures, socket, sys
+def connect(target):
     host, port = target.rsplit(":", 1)
     try:
-        socket.create_connection((host, int(port)), 3).close()
-        print("open")
+        socket.create_connection((host, int(port)), 5).close()
+        return "open"
     except OSError:
-        print("closed")
+        return "closed"
+# At once, because what is closed does not answer at all.
+with concurrent.futures.ThreadPoolExecutor(max_workers=64) as at_once:
+    print(*at_once.map(connect, sys.argv[1:]))
 """
 
 GATEWAY = "llm-gateway.system-llm.svc.cluster.local:4000"

@@ -2,7 +2,8 @@
 
 It is not a model: every answer is fixed. It is used by contract tests and as a fast upstream under load. One file,
 standard library only, so that it runs in any container with Python. Settings come from the environment: PORT, and
-TLS_CERTIFICATE with TLS_KEY (PEM files) for HTTPS; EXPECTED_BEARER, without which any credential is accepted.
+TLS_CERTIFICATE with TLS_KEY (PEM files) for HTTPS; EXPECTED_BEARERS, separated by spaces, without which any credential
+is accepted.
 """
 
 import json
@@ -69,8 +70,8 @@ class Handler(BaseHTTPRequestHandler):
         with Handler.lock:
             Handler.hits[self.path] = Handler.hits.get(self.path, 0) + 1
             Handler.last = {"path": self.path, "body": body, "headers": sorted(k.lower() for k in self.headers)}
-        expected = os.environ.get("EXPECTED_BEARER")
-        if expected and self.headers.get("Authorization") != f"Bearer {expected}":
+        expected = [f"Bearer {bearer}" for bearer in os.environ.get("EXPECTED_BEARERS", "").split()]
+        if expected and self.headers.get("Authorization") not in expected:
             self._json(401, {"error": {"message": "wrong credential", "type": "authentication_error"}})
             return
         time.sleep(Handler.delay)
@@ -108,7 +109,8 @@ class Handler(BaseHTTPRequestHandler):
         events.append({**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
         if (body.get("stream_options") or {}).get("include_usage"):
             events.append({**chunk, "choices": [], "usage": USAGE})
-        # A request for a long answer (max_tokens of 100 and more) is streamed slowly, about twelve seconds.
+        # A request for a long answer (max_tokens of 100 and more) is streamed slowly, in twenty seconds: longer than a
+        # Pod that is replaced goes on serving before it is told to end.
         pause = 4.0 if int(body.get("max_tokens") or 0) >= 100 else 0.01
         self._events([*events, "[DONE]"], pause)
 

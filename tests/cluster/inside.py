@@ -1,0 +1,47 @@
+"""What is asked inside the Pods of the gateway and its database, where the keys and passwords are."""
+
+import json
+
+from tests.cluster.platform import Platform
+
+ADMIN = """
+import json, os, sys, urllib.error, urllib.request
+method, path, body = sys.argv[1:4]
+request = urllib.request.Request("http://127.0.0.1:4001" + path, body.encode() if body else None,
+    {"Authorization": "Bearer " + os.environ["LITELLM_MASTER_KEY"], "Content-Type": "application/json"}, method=method)
+try:
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        print(json.dumps([answer.status, json.loads(answer.read() or b"null")]))
+except urllib.error.HTTPError as error:
+    print(json.dumps([error.code, error.read().decode()[:300]]))
+"""
+
+
+def admin(platform: Platform, method: str, path: str, body: object = None, pod: str | None = None) -> list[object]:
+    """Call LiteLLM's management API inside a gateway Pod, where its master key is."""
+    text = json.dumps(body) if body is not None else ""
+    name = pod or platform.gateway_pods()[0]
+    answer = platform.kube.execute(
+        "system-llm", name, "python3", "-", method, path, text, stdin=ADMIN, container="litellm"
+    )
+    return list(json.loads(answer))
+
+
+def sql(platform: Platform, role: str, statement: str) -> str:
+    """Run SQL in the database's Pod as a role, with its password by standard input; return output and errors."""
+    names = [
+        secret["metadata"]["name"]
+        for secret in platform.kube.json("-n", "system-llm", "get", "secrets")["items"]
+        if secret["metadata"]["name"].startswith("llm-database-")
+    ]
+    key = {"postgres": "superuser-password", "litellm": "owner-password", "litellm_gateway": "gateway-password"}[role]
+    password = platform.kube.secret("system-llm", names[-1])[key]
+    pod = platform.kube.pod_names("system-llm", "hearth.dev/role=database")[0]
+    host = "$(ls -d /run/postgresql /var/run/postgresql 2>/dev/null | head -n 1)" if role == "postgres" else "127.0.0.1"
+    script = (
+        "read -r PGPASSWORD; export PGPASSWORD; "
+        f'psql -X -At -v ON_ERROR_STOP=1 -h "{host}" -U {role} -d litellm 2>&1 || true'
+    )
+    return platform.kube.execute(
+        "system-llm", pod, "sh", "-c", script, stdin=f"{password}\n{statement}\n", container="postgres"
+    )
