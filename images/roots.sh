@@ -25,7 +25,7 @@ describe() { # sets suite, variant, packages, options
     haproxy-*) suite=${1#haproxy-} packages=$BASE,haproxy options=(--aptopt='Acquire::Check-Valid-Until "false"') ;;
     postgres) packages=$BASE,postgresql-$POSTGRES_MAJOR,postgresql-client-$POSTGRES_MAJOR ;;
     iptables) suite=$NODE_DEBIAN packages=$BASE,$IPTABLES,mount ;;
-    node) suite=$NODE_DEBIAN variant=essential packages=systemd,systemd-sysv,libnss-systemd,dbus,$IPTABLES,ethtool,util-linux,mount,e2fsprogs,ca-certificates,curl,jq,procps,socat,containerd,runc,netbase ;;
+    node) suite=$NODE_DEBIAN variant=essential packages=systemd,systemd-sysv,libnss-systemd,dbus,$IPTABLES,ethtool,util-linux,mount,e2fsprogs,ca-certificates,curl,jq,procps,socat,containerd,runc,containernetworking-plugins,netbase ;;
     *) fail "no root is called $1" ;;
   esac
 }

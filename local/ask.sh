@@ -42,10 +42,10 @@ spec:
     resources: {requests: {cpu: 50m, memory: 64Mi}, limits: {memory: 256Mi}}
 MANIFEST
 phase=
-for _ in $(seq 150); do
+for _ in $(seq 600); do
   phase=$(kubectl -n tenant-family get pod "$pod" -o 'jsonpath={.status.phase}')
   case $phase in Succeeded | Failed) break ;; esac
-  sleep 2
+  sleep 0.5
 done
 answer=$(kubectl -n tenant-family logs "$pod")
 [ "$phase" = Succeeded ] || fail "the Pod of app notes ended as ${phase:-unknown}: $answer"

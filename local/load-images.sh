@@ -12,21 +12,19 @@ if [ $# = 0 ]; then
   for variable in $(compgen -v IMAGE_); do set -- "$@" "${!variable}"; done
 fi
 
-id_of() { "$HEARTH_ENGINE" image inspect --format '{{.Id}}' "$1" | sed 's/^sha256://'; }
 on_node() { "$HEARTH_ENGINE" exec -i "$1" ctr -n k8s.io images "${@:2}"; }
 
-load_node() { # load_node NODE REF...
+load_node() { # load_node NODE
   local node=$1 ref there missing=()
-  shift
   there=$(on_node "$node" list)
-  for ref in "$@"; do
-    grep -q "^$ref .*dev.hearth.id=$(id_of "$ref")" <<<"$there" || missing+=("$ref")
+  for ref in "${!ids[@]}"; do
+    grep -q "^$ref .*dev.hearth.id=${ids[$ref]}" <<<"$there" || missing+=("$ref")
   done
   [ ${#missing[@]} != 0 ] || return 0
   save "${missing[@]}" | on_node "$node" import --digests - >/dev/null
   for ref in "${missing[@]}"; do
     # pinned: the kubelet never removes it, and there is no registry to fetch it from again
-    on_node "$node" label "$ref" "dev.hearth.id=$(id_of "$ref")" io.cri-containerd.pinned=pinned >/dev/null
+    on_node "$node" label "$ref" "dev.hearth.id=${ids[$ref]}" io.cri-containerd.pinned=pinned >/dev/null
   done
   say "$node: loaded ${#missing[@]} images"
 }
@@ -37,12 +35,12 @@ save() {
   esac
 }
 
-for ref in "$@"; do
-  "$HEARTH_ENGINE" image inspect "$ref" >/dev/null 2>&1 || fail "image $ref is not there: make images"
-done
+declare -A ids
+found=$(image_ids "$@")
+while read -r ref id; do ids[$ref]=$id; done <<<"$found"
 pids=()
 for node in $(kind get nodes --name "$HEARTH_CLUSTER" 2>/dev/null); do
-  load_node "$node" "$@" &
+  load_node "$node" &
   pids+=($!)
 done
 for pid in "${pids[@]}"; do wait "$pid"; done

@@ -34,6 +34,13 @@ CONF
   export KIND_EXPERIMENTAL_PROVIDER=podman
 }
 
+# image_ids REF...: a line `REF ID` for each of these images, or an error that names those that are not there.
+image_ids() {
+  local found
+  found=$("${HEARTH_ENGINE:-podman}" image inspect --format '{{.Id}}' "$@") || fail "of these images at least one is not there (make images): $*"
+  paste -d ' ' <(printf '%s\n' "$@") <(sed 's/^sha256://' <<<"$found")
+}
+
 write_if_changed() {
   local content
   content=$(cat)

@@ -3,16 +3,12 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$HEARTH_ROOT"
-local/setup.sh
 . local/podman.sh
 . local/branch.sh
+. local/beside.sh
 choose_branch
-[ "$HEARTH_BRANCH" != build ] || local/packages.sh
-local/tools.sh &
-tools=$!
-images/build.sh &
-images=$!
-failed=0
-wait $tools || failed=1
-wait $images || failed=1
-[ $failed = 0 ] || fail "a tool or an image was not built; what is above says why. Run the same command again to go on"
+start "tools" local/tools.sh
+start "Python environment" local/setup.sh
+[ "$HEARTH_BRANCH" != build ] || part "Debian packages" local/packages.sh
+part "images" images/build.sh
+join "tools" "Python environment"

@@ -6,6 +6,13 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/python.sh"
 cd "$HEARTH_ROOT"
 
+stamp=.venv/.made-from
+want="$(hash_of pyproject.toml uv.lock local/setup.sh) uv $UV_VERSION"
+if [ "$(cat $stamp 2>/dev/null)" = "$want" ] && .venv/bin/python -c "" 2>/dev/null && [ -x .venv/bin/hearth ]; then
+  say "Python environment: .venv, as pyproject.toml and uv.lock say"
+  exit
+fi
+rm -f $stamp
 python=$(find_python) || python=
 uv=$(find_uv "${python:-python3}")
 if [ -z "$python" ]; then
@@ -15,4 +22,5 @@ if [ -z "$python" ]; then
 fi
 UV_COMPILE_BYTECODE=1 "$uv" sync --quiet --frozen --python "$python"
 .venv/bin/hearth --help >/dev/null || fail ".venv was made, but .venv/bin/hearth does not start"
+echo "$want" >$stamp
 say "Python environment: .venv ($("$python" -V 2>&1), uv $UV_VERSION)"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The tools of the local cluster and Pulumi, into HEARTH_CACHE: official binaries, or our own builds (branch.sh decides).
+# `tools.sh cluster` and `tools.sh pulumi` build one half; official binaries come as a whole.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"
@@ -9,7 +10,7 @@ choose_branch
 if [ "$HEARTH_BRANCH" = official ]; then
   "$here/tools/official.sh"
 else
-  "$here/packages.sh"
-  "$here/tools/build.sh" kubernetes kind cni etcd coredns local-path kube-router pulumi
+  [ "${1:-cluster}" != cluster ] || "$here/tools/build.sh" cluster
+  [ "${1:-pulumi}" != pulumi ] || "$here/tools/build.sh" pulumi
 fi
-say "tools: all there"
+say "tools: ${1:-all} there"

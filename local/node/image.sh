@@ -1,21 +1,31 @@
 #!/usr/bin/env bash
-# Assembles the node image NODE_IMAGE from the tools of HEARTH_CACHE/bin; kept while nothing that goes into it changed.
+# Assembles the node image NODE_IMAGE and the images of the cluster's own Pods from the tools of HEARTH_CACHE/bin; kept while nothing
+# that goes into them changed. `image.sh --refs` prints the references of those Pods' images and builds nothing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../lib.sh"
 . "$here/../podman.sh"
 podman_environment
 bin=$HEARTH_CACHE/bin
-"$here/../../images/roots.sh" node iptables
+
+# kubeadm asks for pause and the control plane by the names of their public registry.
+system_images() {
+  local name
+  for name in pause:$PAUSE_VERSION pause:$PAUSE_VERSION.1 kube-{apiserver,controller-manager,scheduler,proxy}:"$KUBERNETES_VERSION"; do echo "registry.k8s.io/$name"; done
+  for name in etcd:"${ETCD_VERSION#v}-0" coredns:"$COREDNS_VERSION" local-path-provisioner:"$LOCAL_PATH_VERSION" kube-router:"$KUBE_ROUTER_VERSION" iptables:"$NODE_DEBIAN"; do
+    echo "localhost/hearth/$name"
+  done
+}
+if [ "${1:-}" = --refs ]; then
+  system_images
+  exit
+fi
 node_root=$("$here/../../images/roots.sh" --ref node)
 iptables_root=$("$here/../../images/roots.sh" --ref iptables)
 
-inputs=$( (hash_of "$here" && echo "$node_root $iptables_root" && cd "$bin/.stamp" && cat kubernetes kind cni etcd coredns local-path kube-router) | shasum256 | cut -c1-32)
-[ "$(podman image inspect --format '{{index .Labels "dev.hearth.inputs"}}' "$NODE_IMAGE" 2>/dev/null)" != "$inputs" ] || exit 0
-say "node image $NODE_IMAGE (usually 1 min)"
+inputs=$( (hash_of "$here" && echo "$node_root $iptables_root" && cat "$bin/.stamp/cluster") | shasum256 | cut -c1-32)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-images=()
 
 # image REF BASE FILE [LINK...]: one program in /usr/local/bin of BASE, under the names of LINK too
 image() {
@@ -28,34 +38,26 @@ image() {
   printf 'FROM %s\nCOPY usr/ /usr/\nENV PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nENTRYPOINT ["/usr/local/bin/%s"]\n' "$base" "$(basename "$file")" >"$context/Containerfile"
   podman build --quiet --no-cache --isolation=chroot --timestamp 0 -t "$ref" "$context" >/dev/null
   rm -rf "$context"
-  images+=("$ref")
-}
-also() { # also REF NEWREF: the same image under another name
-  podman tag "$1" "$2"
-  images+=("$2")
 }
 
 assemble() {
   local name
-  # kubeadm asks for pause and the control plane by the names of their public registry.
   musl-gcc -Os -static -s -o "$work/pause" "$here/pause.c"
   image "registry.k8s.io/pause:$PAUSE_VERSION" scratch "$work/pause"
-  also "registry.k8s.io/pause:$PAUSE_VERSION" "registry.k8s.io/pause:$PAUSE_VERSION.1"
+  podman tag "registry.k8s.io/pause:$PAUSE_VERSION" "registry.k8s.io/pause:$PAUSE_VERSION.1"
   image "registry.k8s.io/kube-apiserver:$KUBERNETES_VERSION" "$iptables_root" "$bin/kubernetes" kube-apiserver kube-controller-manager kube-scheduler kube-proxy
   for name in kube-controller-manager kube-scheduler kube-proxy; do
-    also "registry.k8s.io/kube-apiserver:$KUBERNETES_VERSION" "registry.k8s.io/$name:$KUBERNETES_VERSION"
+    podman tag "registry.k8s.io/kube-apiserver:$KUBERNETES_VERSION" "registry.k8s.io/$name:$KUBERNETES_VERSION"
   done
   image "localhost/hearth/etcd:${ETCD_VERSION#v}-0" scratch "$bin/etcd"
   image "localhost/hearth/coredns:$COREDNS_VERSION" scratch "$bin/coredns"
   image "localhost/hearth/local-path-provisioner:$LOCAL_PATH_VERSION" scratch "$bin/local-path-provisioner"
   image "localhost/hearth/kube-router:$KUBE_ROUTER_VERSION" "$iptables_root" "$bin/kube-router"
-  also "$iptables_root" "localhost/hearth/iptables:$NODE_DEBIAN"
-  podman save --quiet -m --format docker-archive -o "$work/images.tar" "${images[@]}"
+  podman tag "$iptables_root" "localhost/hearth/iptables:$NODE_DEBIAN"
 
   cp -r "$bin/kind-node" "$work/kind-node"
   install -D -t "$work/rootfs/usr/bin" "$bin/kubernetes"
   for name in kubeadm kubelet kubectl; do ln -s kubernetes "$work/rootfs/usr/bin/$name"; done
-  install -D -t "$work/rootfs/opt/cni/bin" "$bin"/cni/*
   mkdir -p "$work/rootfs/kind/manifests"
   for name in cni storage; do
     sed "s/@KUBE_ROUTER_VERSION@/$KUBE_ROUTER_VERSION/; s/@LOCAL_PATH_VERSION@/$LOCAL_PATH_VERSION/; s/@NODE_DEBIAN@/$NODE_DEBIAN/" "$here/manifests/$name.yaml" >"$work/rootfs/kind/manifests/default-$name.yaml"
@@ -63,5 +65,13 @@ assemble() {
   printf %s "$KUBERNETES_VERSION" >"$work/rootfs/kind/version"
   podman build --quiet --no-cache --isolation=oci --build-arg "ROOT=$node_root" --label "dev.hearth.inputs=$inputs" -t "$NODE_IMAGE" -f "$here/Containerfile" "$work"
 }
-timed "node image" assemble
-podman image prune --force >/dev/null
+build() {
+  local refs
+  mapfile -t refs < <(system_images)
+  [ "$(podman image inspect --format '{{index .Labels "dev.hearth.inputs"}}' "$NODE_IMAGE" 2>/dev/null)" != "$inputs" ] || ! image_ids "${refs[@]}" >/dev/null 2>&1 || return 0
+  "$here/../../images/roots.sh" node iptables
+  say "node image $NODE_IMAGE (usually 30 s)"
+  timed "node image" assemble
+  podman image prune --force >/dev/null
+}
+locked node-image build
