@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 
-.PHONY: help up down test test-long test-cold check ask setup tools images cluster cluster-down deploy
+.PHONY: help up down test test-long test-cold test-upgrade check ask setup tools images cluster cluster-down deploy
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -22,6 +22,9 @@ test-long: ## fuzz, client matrices and soak, which `make test` leaves out; at m
 
 test-cold: ## make up and make down with empty caches in a folder of their own: how long a bare machine takes
 	@local/test-cold.sh
+
+test-upgrade: ## an environment of an older version is updated and taken down, in a cluster of its own
+	@local/test-upgrade.sh
 
 check: ## format, lint, types, import directions and the pure tests; under a minute
 	@local/setup.sh

@@ -4,7 +4,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,6 +44,8 @@ class LoadedClaim:
     """PEM text by trust bundle id, byte for byte what the digests of the claim cover."""
     stack: str
     """Name of the environment."""
+    other_config: Mapping[str, object] = field(default_factory=dict, repr=False)
+    """The stack's configuration under other namespaces than `hearth:`, such as `kubernetes:context`."""
 
 
 def project_folder(start: Path) -> Path:
@@ -261,7 +263,8 @@ def _load(
         problems.append(Problem(problem.path, problem.message, problem.remedy, where))
     if problems or checked.claim is None:
         raise ClaimError(sorted(set(problems), key=_order))
-    return LoadedClaim(checked.claim, (*notices, *checked.notices), base, checked.bundles, stack)
+    other = {key: value for key, value in config.items() if not key.startswith(PREFIX)}
+    return LoadedClaim(checked.claim, (*notices, *checked.notices), base, checked.bundles, stack, other)
 
 
 def _claim_path(path: Place) -> Place:

@@ -9,6 +9,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from hearth.claim.loader import LoadedClaim
+from hearth.claim.names import NAMESPACE
 from hearth.claim.problems import ClaimError, Problem, listed
 from hearth.cli.common import FileOption, JsonOption, StackOption, load
 from hearth.gatewayapi.credentials import (
@@ -24,8 +26,9 @@ from hearth.gatewayapi.credentials import (
     supply,
     withdraw,
 )
-from hearth.gatewayapi.errors import ClusterError
-from hearth.gatewayapi.kube import Cluster, KubernetesApi
+from hearth.kubeapi.client import KubernetesApi
+from hearth.kubeapi.cluster import Cluster
+from hearth.kubeapi.errors import ClusterError
 from hearth.topology.resolve import resolve
 from hearth.topology.topology import Topology
 
@@ -38,11 +41,16 @@ app = typer.Typer(
 KubeconfigOption = Annotated[
     Path | None,
     typer.Option(
-        "--kubeconfig", envvar="KUBECONFIG", help="Kubeconfig of the cluster; never ~/.kube/config by itself."
+        "--kubeconfig",
+        help="Kubeconfig of the cluster. Without it: kubernetes:kubeconfig of the stack, or KUBECONFIG; "
+        "never ~/.kube/config by itself.",
     ),
 ]
 """`--kubeconfig`."""
-ContextOption = Annotated[str | None, typer.Option("--context", help="Context in it; its current one when absent.")]
+ContextOption = Annotated[
+    str | None,
+    typer.Option("--context", help="Context in it. Without it: kubernetes:context of the stack, or its current one."),
+]
 """`--context`."""
 ProviderArgument = Annotated[str | None, typer.Argument(help="Name of the provider.", show_default=False)]
 """The provider."""
@@ -72,15 +80,15 @@ def set_credential(
 
     Exit codes: 0 done, 1 the cluster refused, 2 the claim or the call is wrong.
     """
-    topology = resolve(load(stack, file).claim)
-    place = _named(topology, provider, endpoint)
+    loaded = load(stack, file)
+    place = _named(resolve(loaded.claim), provider, endpoint)
     value = _from_standard_input(place)
-    kubernetes = _cluster(kubeconfig, context)
+    kubernetes = _cluster(kubeconfig, context, loaded)
     try:
         if not supply(kubernetes, place, value):
             print(f"{place.name}: the same credential is there already; nothing was changed.")
             return
-        print(f"{place.name}: supplied, in {kubernetes.cluster.namespace}/{place.secret} as {place.key}.")
+        print(f"{place.name}: supplied, in {NAMESPACE}/{place.secret} as {place.key}.")
         _restart(kubernetes, place, restart)
     except ClusterError as error:
         _fail(error)
@@ -100,14 +108,14 @@ def remove_credential(
 
     Exit codes: 0 done, 1 there is none or the cluster refused, 2 the claim or the call is wrong.
     """
-    load(stack, file)
+    loaded = load(stack, file)
     place = _place(provider, endpoint)
-    kubernetes = _cluster(kubeconfig, context)
+    kubernetes = _cluster(kubeconfig, context, loaded)
     try:
         if not withdraw(kubernetes, place):
             print(f"{place.name}: there is no credential to remove.", file=sys.stderr)
             raise typer.Exit(1)
-        print(f"{place.name}: removed from {kubernetes.cluster.namespace}/{place.secret}.")
+        print(f"{place.name}: removed from {NAMESPACE}/{place.secret}.")
         _restart(kubernetes, place, restart)
     except ClusterError as error:
         _fail(error)
@@ -125,10 +133,10 @@ def list_credentials(
 
     Exit codes: 0 all are supplied, 1 one is missing or the cluster refused, 2 the claim or the call is wrong.
     """
-    topology = resolve(load(stack, file).claim)
-    kubernetes = _cluster(kubeconfig, context)
+    loaded = load(stack, file)
+    kubernetes = _cluster(kubeconfig, context, loaded)
     try:
-        rows = statuses(kubernetes, topology)
+        rows = statuses(kubernetes, resolve(loaded.claim))
     except ClusterError as error:
         _fail(error)
     table: list[dict[str, Any]] = [{**asdict(place), "status": status} for place, status in rows]
@@ -198,20 +206,20 @@ def _from_standard_input(place: Place) -> str:
     return value
 
 
-def _cluster(kubeconfig: Path | None, context: str | None) -> KubernetesApi:
+def _cluster(kubeconfig: Path | None, context: str | None, loaded: LoadedClaim) -> KubernetesApi:
     try:
-        return KubernetesApi(Cluster.named(str(kubeconfig) if kubeconfig else None, context))
+        named = Cluster.named(str(kubeconfig) if kubeconfig else None, context, stack=loaded.other_config)
+        return KubernetesApi(named)
     except ClusterError as error:
         print(f"hearth: {error}", file=sys.stderr)
         raise typer.Exit(2) from None
 
 
 def _restart(kubernetes: KubernetesApi, place: Place, wanted: bool) -> None:
-    cluster = kubernetes.cluster
     if not wanted:
         print("The gateway was not restarted, and goes on with what it started with.")
     elif restart_gateway(kubernetes, place):
-        at = f"kubectl --context {cluster.context} -n {cluster.namespace}"
+        at = f"kubectl --context {kubernetes.cluster.context} -n {NAMESPACE}"
         print(f"The gateway restarts one Pod after another; wait with `{at} rollout status deployment/llm-gateway`.")
     else:
         print("There is no gateway yet; it will start with the credential.")

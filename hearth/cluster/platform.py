@@ -10,6 +10,8 @@ from hearth.cluster.tenants import Tenants
 from hearth.compile.artefacts import Artefacts
 from hearth.compile.manifests import groups as compiled
 from hearth.compile.manifests.credentials import SecretNames
+from hearth.kubeapi.client import KubernetesApi
+from hearth.kubeapi.cluster import Cluster
 from hearth.topology.topology import Topology
 from hearth.versions import versions
 
@@ -25,17 +27,18 @@ class Group(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-def _cluster_provider(parent: pulumi.Resource, stack: str) -> pulumi.ProviderResource:
-    """Return the Kubernetes provider: one explicit provider, so that no object lands in a cluster by accident.
+def _cluster_provider(parent: pulumi.Resource, stack: str, cluster: Cluster) -> pulumi.ProviderResource:
+    """Return the Kubernetes provider: one explicit provider, with the cluster that everything else uses too.
 
-    `kubernetes:kubeconfig` and `kubernetes:context` of the stack say which cluster; without them it is what the
-    environment's KUBECONFIG says. The identifier keeps an endpoint that moved from replacing everything.
+    The identifier keeps an endpoint that moved from replacing everything; that the cluster is still the same one is
+    checked before (`hearth.cluster.program`).
     """
-    config = pulumi.Config("kubernetes")
+    # A kubeconfig has keys in it; the path of one is no secret, and is shown when it changes.
+    kubeconfig = pulumi.Output.secret(cluster.kubeconfig) if cluster.is_content else cluster.kubeconfig
     return pulumi.ProviderResource(
         "kubernetes",
         "cluster",
-        {"kubeconfig": config.get("kubeconfig"), "context": config.get("context"), "clusterIdentifier": stack},
+        {"kubeconfig": kubeconfig, "context": cluster.context, "clusterIdentifier": stack},
         pulumi.ResourceOptions(parent=parent, version=versions()["PULUMI_KUBERNETES_VERSION"].removeprefix("v")),
     )
 
@@ -43,27 +46,35 @@ def _cluster_provider(parent: pulumi.Resource, stack: str) -> pulumi.ProviderRes
 class Platform(pulumi.ComponentResource):
     """Everything of one environment in the cluster."""
 
-    def __init__(self, stack: str, topology: Topology, artefacts: Artefacts) -> None:
+    def __init__(self, stack: str, topology: Topology, artefacts: Artefacts, kubernetes: KubernetesApi | None) -> None:
+        """Declare the platform.
+
+        Args:
+            stack: name of the stack.
+            topology: what its claim declares.
+            artefacts: what was compiled from it.
+            kubernetes: the cluster; none where the claim declares nothing.
+        """
         super().__init__("hearth:index:Platform", stack)
-        if topology.enabled:
-            self._deploy(stack, topology, artefacts)
+        if topology.enabled and kubernetes is not None:
+            self._deploy(stack, topology, artefacts, kubernetes)
         self.register_outputs({})
 
-    def _deploy(self, stack: str, topology: Topology, artefacts: Artefacts) -> None:
+    def _deploy(self, stack: str, topology: Topology, artefacts: Artefacts, kubernetes: KubernetesApi) -> None:
         # What cannot be built is refused here, before anything is declared.
         compiled.groups(topology, artefacts, SecretNames.by_reference(topology))
-        cluster = _cluster_provider(self, stack)
+        cluster = _cluster_provider(self, stack, kubernetes.cluster)
         inside = pulumi.ComponentResource(
             "hearth:index:Cluster", "system-llm", {}, pulumi.ResourceOptions(parent=self, providers=[cluster])
         )
-        secrets = SystemSecrets(topology, parent=inside)
+        secrets = SystemSecrets(topology, kubernetes, parent=inside)
         namespace, *others = compiled.groups(topology, artefacts, secrets.names)
         made: dict[compiled.GroupName, Sequence[pulumi.Resource]] = {}
         made["namespace"] = Group(namespace, parent=inside).objects
         made["secrets"] = [deploy(each, parent=secrets, depends_on=made["namespace"]) for each in secrets.objects]
         for group in others:
             if group.name == "tenants":
-                Tenants(stack, topology, artefacts, parent=inside, gateway=made["gateway"])
+                Tenants(stack, topology, artefacts, kubernetes.identity, parent=inside, gateway=made["gateway"])
             else:
                 needed = [resource for need in group.needs for resource in made[need]]
                 made[group.name] = Group(group, parent=inside, depends_on=needed).objects

@@ -5,29 +5,40 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pulumi
-from pulumi.runtime.config import CONFIG
+from pulumi.runtime.config import CONFIG, is_config_secret
 from pydantic import ValidationError
 
 from hearth.claim.claim import Claim
-from hearth.claim.loader import PREFIX, LoadedClaim, load_claim_values
+from hearth.claim.loader import LoadedClaim, load_claim_values
 from hearth.claim.problems import ClaimError
 from hearth.claim.resolver import system_resolver
 from hearth.cluster.platform import Platform
 from hearth.environment import compile_environment
-from hearth.gatewayapi.errors import GatewayError
+from hearth.kubeapi.client import KubernetesApi
+from hearth.kubeapi.cluster import STACK_KUBECONFIG, Cluster
+from hearth.kubeapi.errors import ClusterError, OperatorError
 
 CLAIM_OUTPUT = "claim"
 """Stack output with the deployed claim."""
+CLUSTER_OUTPUT = "cluster"
+"""Stack output with the identity of the cluster that is deployed to."""
 
 
-def deployed_claim() -> Claim | None:
+def deployed_outputs() -> Mapping[str, object]:
+    """Return the outputs of this stack as the last update left them; none before the first."""
+    name = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
+    result = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": name})
+    return (result.value or {}).get("outputs") or {}
+
+
+def deployed_claim(outputs: Mapping[str, object]) -> Claim | None:
     """Return the claim that this stack deployed last; its addresses are not resolved again (S3-25).
 
     A claim that this version cannot read counts as none: then every address is resolved.
+
+    Args:
+        outputs: the outputs of the stack.
     """
-    name = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
-    result = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": name})
-    outputs = (result.value or {}).get("outputs") or {}
     text = outputs.get(CLAIM_OUTPUT)
     if not isinstance(text, str):
         return None
@@ -41,38 +52,77 @@ def _refused(error: ClaimError) -> pulumi.RunError:
     return pulumi.RunError(f"the claim is refused; nothing was changed\n{error}")
 
 
-def load(values: Mapping[str, object]) -> LoadedClaim:
+def load(values: Mapping[str, object], deployed: Claim | None) -> LoadedClaim:
     """Load the claim, and say everything that is wrong with it at once.
+
+    Args:
+        values: the stack's configuration by key.
+        deployed: the claim that was deployed last.
 
     Raises:
         pulumi.RunError: the claim is refused; nothing has been declared by then.
     """
     try:
         return load_claim_values(
-            {key: value for key, value in values.items() if key.startswith(PREFIX)},
+            values,
             base=Path(pulumi.get_root_directory()),
             stack=pulumi.get_stack(),
             resolver=system_resolver,
-            deployed=deployed_claim(),
+            deployed=deployed,
         )
     except ClaimError as error:
         raise _refused(error) from None
+
+
+def cluster_of(loaded: LoadedClaim, outputs: Mapping[str, object]) -> KubernetesApi | None:
+    """Return the cluster that this stack is deployed to; none where nothing is declared and nothing was.
+
+    Args:
+        loaded: the claim, and the stack's configuration that names the cluster.
+        outputs: the outputs of the stack. One that an older version deployed has no identity of a cluster yet.
+
+    Raises:
+        ClusterError: nothing names a cluster, or it cannot be used, or it is another one than before.
+    """
+    recorded = outputs.get(CLUSTER_OUTPUT)
+    if not loaded.claim.llm.enabled and recorded is None:
+        return None
+    cluster = Cluster.named(stack=loaded.other_config)
+    if cluster.kubeconfig == loaded.other_config.get(STACK_KUBECONFIG) and cluster.is_content:
+        _require_encrypted(STACK_KUBECONFIG)
+    kubernetes = KubernetesApi(cluster)
+    if recorded is not None:
+        kubernetes.require(str(recorded))
+    # First of all, so that it is recorded whatever becomes of the rest.
+    pulumi.export(CLUSTER_OUTPUT, kubernetes.identity)
+    return kubernetes
+
+
+def _require_encrypted(key: str) -> None:
+    """Refuse a kubeconfig that is not encrypted: Pulumi keeps the whole configuration in the state as it is."""
+    if not is_config_secret(key):
+        raise ClusterError(
+            f"{key} of the stack is a kubeconfig with its keys, and is not encrypted: "
+            f"`pulumi config set --secret {key} < FILE`, or give the path of a file in its place."
+        )
 
 
 def run() -> None:
     """Declare the platform of this stack.
 
     Raises:
-        pulumi.RunError: the claim or its evidence is refused.
+        pulumi.RunError: the claim, its evidence or the cluster is refused; nothing has been declared by then.
     """
-    loaded = load(CONFIG.get())
+    outputs = deployed_outputs()
+    loaded = load(CONFIG.get(), deployed_claim(outputs))
     try:
         environment = compile_environment(loaded, now=datetime.datetime.now(datetime.UTC))
-        Platform(pulumi.get_stack(), environment.topology, environment.artefacts)
+        kubernetes = cluster_of(loaded, outputs)
+        Platform(pulumi.get_stack(), environment.topology, environment.artefacts, kubernetes)
     except ClaimError as error:
         raise _refused(error) from None
-    except GatewayError as error:
-        raise pulumi.RunError(str(error)) from None
+    except OperatorError as error:
+        raise pulumi.RunError(f"{error}\nNothing was changed.") from None
     for notice in environment.warnings:
         pulumi.log.warn(str(notice))
     # Encrypted, because it names the hosts of a private network, and because it would fill the screen.

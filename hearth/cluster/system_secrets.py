@@ -18,20 +18,19 @@ from hearth.compile.names import (
     endpoint_host,
     endpoint_service,
 )
-from hearth.gatewayapi.kube import Cluster, KubernetesApi, decoded
+from hearth.kubeapi.client import KubernetesApi, decoded
 from hearth.topology.topology import Topology
 
 Contents = dict[str, str]
 
 
-def supplied(kubernetes: KubernetesApi, database: ExternalDatabase) -> tuple[str, str]:
+def supplied(kubernetes: KubernetesApi, namespace: str, database: ExternalDatabase) -> tuple[str, str]:
     """Return the passwords of an external database's owner and of the gateway's role (S4-53).
 
     Raises:
         ClaimError: the operator has not supplied them; all that are missing are named at once.
         ClusterError: the Kubernetes API cannot be used.
     """
-    namespace = kubernetes.cluster.namespace
     there = decoded(kubernetes.secret(namespace, credentials.EXTERNAL_CREDENTIALS) or {})
     fields = {"ownerCredential": database.owner_credential, "gatewayCredential": database.gateway_credential}
     missing = [
@@ -57,7 +56,7 @@ class SystemSecrets(pulumi.ComponentResource):
     objects: list[Object]
     """The objects."""
 
-    def __init__(self, topology: Topology, *, parent: pulumi.Resource) -> None:
+    def __init__(self, topology: Topology, kubernetes: KubernetesApi, *, parent: pulumi.Resource) -> None:
         super().__init__("hearth:index:Secrets", "secrets", {}, pulumi.ResourceOptions(parent=parent))
         self.objects = []
         self._namespace = topology.namespace
@@ -66,7 +65,7 @@ class SystemSecrets(pulumi.ComponentResource):
         salt = self._random("salt-key", prefix="sk-", protect=True)
         master_key = random("master-key", prefix="sk-")
         cache = random("cache-password")
-        owner, gateway = self._database_passwords(topology)
+        owner, gateway = self._database_passwords(topology, kubernetes)
 
         secret = self._secret
         tokens = {pod.id.name: random(f"endpoint-{pod.id.name}-token") for pod in topology.pods}
@@ -106,14 +105,14 @@ class SystemSecrets(pulumi.ComponentResource):
     def _random(self, name: str, *, prefix: str = "", protect: bool | None = None) -> pulumi.Output[str]:
         return RandomSecret(name, prefix=prefix, opts=pulumi.ResourceOptions(parent=self, protect=protect)).value
 
-    def _database_passwords(self, topology: Topology) -> tuple[pulumi.Output[str], pulumi.Output[str]]:
+    def _database_passwords(
+        self, topology: Topology, kubernetes: KubernetesApi
+    ) -> tuple[pulumi.Output[str], pulumi.Output[str]]:
         """Return the passwords of the owner and of the gateway's role: made here, or supplied by the operator."""
         database = topology.gateway.database
         if not isinstance(database, ExternalDatabase):
             return self._random("database-owner"), self._random("database-gateway")
-        config = pulumi.Config("kubernetes")
-        kubernetes = KubernetesApi(Cluster.named(config.get("kubeconfig"), config.get("context")))
-        owner, gateway = supplied(kubernetes, database)
+        owner, gateway = supplied(kubernetes, topology.namespace, database)
         return pulumi.Output.secret(owner), pulumi.Output.secret(gateway)
 
     def _secret(

@@ -27,13 +27,16 @@ class PersonLimit(pulumi.ComponentResource):
     budget_id: pulumi.Output[str] | None
     """Its id, which every key names; none where the claim has no budget."""
 
-    def __init__(self, topology: Topology, *, parent: pulumi.Resource, gateway: Sequence[pulumi.Resource]) -> None:
+    def __init__(
+        self, topology: Topology, cluster: str, *, parent: pulumi.Resource, gateway: Sequence[pulumi.Resource]
+    ) -> None:
         super().__init__("hearth:index:PersonLimit", "person-limit", {}, pulumi.ResourceOptions(parent=parent))
         budget = topology.gateway.person_budget
         self.budget_id = None
         if budget is not None:
             self.budget_id = PersonBudget(
                 PERSON_BUDGET,
+                cluster=cluster,
                 budget_id=PERSON_BUDGET,
                 max_budget=float(budget.max_spend),
                 budget_duration=budget.period,
@@ -61,6 +64,7 @@ class Tenant(pulumi.ComponentResource):
         stack: str,
         topology: Topology,
         artefacts: Artefacts,
+        cluster: str,
         tenant: resolved.Tenant,
         *,
         parent: pulumi.Resource,
@@ -75,6 +79,7 @@ class Tenant(pulumi.ComponentResource):
         limits = tenant.limits
         team = Team(
             tenant.name,
+            cluster=cluster,
             stack=stack,
             tenant=tenant.name,
             models=models,
@@ -85,13 +90,14 @@ class Tenant(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, depends_on=list(gateway)),
         )
         for app in tenant.apps:
-            self._application(stack, topology, tenant, app, team, models, objects, person_budget)
+            self._application(stack, topology, cluster, tenant, app, team, models, objects, person_budget)
         self.register_outputs({})
 
     def _application(
         self,
         stack: str,
         topology: Topology,
+        cluster: str,
         tenant: resolved.Tenant,
         app: resolved.App,
         team: Team,
@@ -108,6 +114,7 @@ class Tenant(pulumi.ComponentResource):
         )
         key = AppKey(
             name,
+            cluster=cluster,
             stack=stack,
             tenant=tenant.name,
             app=app.name,
@@ -123,6 +130,7 @@ class Tenant(pulumi.ComponentResource):
         CredentialsSecret(
             name,
             credentials_secret_manifest(topology, tenant, app.name, made.value),
+            cluster,
             pulumi.ResourceOptions(parent=self, depends_on=[key, *objects]),
         )
 
@@ -135,12 +143,22 @@ class Tenants(pulumi.ComponentResource):
         stack: str,
         topology: Topology,
         artefacts: Artefacts,
+        cluster: str,
         *,
         parent: pulumi.Resource,
         gateway: Sequence[pulumi.Resource],
     ) -> None:
         super().__init__("hearth:index:Tenants", "tenants", {}, pulumi.ResourceOptions(parent=parent))
-        persons = PersonLimit(topology, parent=self, gateway=gateway)
+        persons = PersonLimit(topology, cluster, parent=self, gateway=gateway)
         for tenant in topology.tenants:
-            Tenant(stack, topology, artefacts, tenant, parent=self, gateway=gateway, person_budget=persons.budget_id)
+            Tenant(
+                stack,
+                topology,
+                artefacts,
+                cluster,
+                tenant,
+                parent=self,
+                gateway=gateway,
+                person_budget=persons.budget_id,
+            )
         self.register_outputs({})

@@ -12,8 +12,7 @@ import pulumi
 from pulumi.dynamic import CreateResult, DiffResult, ReadResult, Resource, UpdateResult
 
 from hearth.gatewayapi.client import GatewayClient
-from hearth.gatewayapi.errors import NotOursError
-from hearth.gatewayapi.provider import GatewayProvider, Props, are_names, is_whole_above_zero, step, whole
+from hearth.gatewayapi.provider import GatewayProvider
 from hearth.gatewayapi.records import (
     NO_MODELS,
     PERSON_BUDGET_FIELD,
@@ -24,6 +23,8 @@ from hearth.gatewayapi.records import (
     key_alias,
     key_token,
 )
+from hearth.kubeapi.errors import NotOursError
+from hearth.kubeapi.provider import CLUSTER, Props, are_names, is_whole_above_zero, step, whole
 
 LONGEST_GRACE_SECONDS: Final = 3_600
 """Longest time in seconds for which an old key is kept after a rotation."""
@@ -56,7 +57,7 @@ class AppKeyProvider(GatewayProvider):
         # A value that a preview does not know yet is another one.
         renewed = key_token(str(_news.get("value"))) != _id
         other = [name for name in (*_IDENTITY, *_PLACE) if _olds.get(name) != _news.get(name)]
-        changes = [name for name in self.changing if _olds.get(name) != _news.get(name)]
+        changes = self.changes(_olds, _news)
         replaces = [*other, *(["value"] if renewed else [])]
         # One value cannot be registered twice, so that such a key is removed before it is registered anew.
         same_value = bool(replaces) and not renewed
@@ -66,7 +67,7 @@ class AppKeyProvider(GatewayProvider):
     def create(self, props: Props) -> CreateResult:
         """Register the key, or take up the one that an earlier run registered."""
         wanted = _wanted(props)
-        with self.gateway() as client:
+        with self.gateway(props) as client:
             there = self._taken_up(client, wanted)
             made = client.register_key(wanted) if there is None else client.update_key(wanted)
         return CreateResult(wanted.token, _outputs(props, made))
@@ -74,14 +75,14 @@ class AppKeyProvider(GatewayProvider):
     @step
     def read(self, id_: str, props: Props) -> ReadResult:
         """Say what is there; a key that is gone is told from one that the gateway cannot be asked about."""
-        with self.gateway() as client:
+        with self.gateway(props) as client:
             there = client.key_by_token(id_)
         return ReadResult("", {}) if there is None else ReadResult(id_, _outputs(props, there))
 
     @step
     def update(self, _id: str, _olds: Props, _news: Props) -> UpdateResult:
         """Write what changed; the key stays usable."""
-        with self.gateway() as client:
+        with self.gateway(_news) as client:
             return UpdateResult(_outputs(_news, client.update_key(_wanted(_news))))
 
     @step
@@ -90,7 +91,7 @@ class AppKeyProvider(GatewayProvider):
 
         A key that a later generation follows is kept for the time of grace first.
         """
-        with self.gateway() as client:
+        with self.gateway(_props) as client:
             if client.key_by_token(_id) is None:
                 return
             grace = int(_props.get("grace_seconds") or 0)
@@ -99,7 +100,7 @@ class AppKeyProvider(GatewayProvider):
                 _remove(client, _id)
                 return
         time.sleep(grace)
-        with self.gateway() as client:
+        with self.gateway(_props) as client:
             _remove(client, _id)
 
     @staticmethod
@@ -146,6 +147,7 @@ class AppKey(Resource, module="hearth", name="AppKey"):
         self,
         resource_name: str,
         *,
+        cluster: str,
         stack: str,
         tenant: str,
         app: str,
@@ -162,6 +164,7 @@ class AppKey(Resource, module="hearth", name="AppKey"):
 
         Args:
             resource_name: name of the resource in Pulumi.
+            cluster: identity of the cluster that it is in.
             stack: name of the stack.
             tenant: the tenant's name.
             app: the application's name.
@@ -175,6 +178,7 @@ class AppKey(Resource, module="hearth", name="AppKey"):
             opts: options of Pulumi.
         """
         inputs = {
+            CLUSTER: cluster,
             "stack": stack,
             "tenant": tenant,
             "app": app,
@@ -208,6 +212,7 @@ def _wanted(props: Props) -> WantedKey:
 def _outputs(props: Props, there: Key) -> Props:
     identity = {name: props[name] for name in _IDENTITY}
     outputs: dict[str, Any] = {
+        CLUSTER: props.get(CLUSTER),
         **identity,
         "alias": there.key_alias,
         "team_id": there.team_id,

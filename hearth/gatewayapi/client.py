@@ -17,13 +17,10 @@ from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from hearth.gatewayapi.errors import (
-    NotOursError,
-    ReadbackError,
-    UnexpectedAnswerError,
-)
+from hearth.gatewayapi.errors import ReadbackError, UnexpectedAnswerError
 from hearth.gatewayapi.management_api import ManagementApi
 from hearth.gatewayapi.records import Budget, Key, KeyPage, ModelList, Team, WantedBudget, WantedKey, WantedTeam
+from hearth.kubeapi.errors import NotOursError
 
 PAGE_SIZE: Final = 100
 """Keys of one page of `/key/list`; LiteLLM allows no more."""

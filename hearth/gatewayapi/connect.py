@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from hearth.claim.names import NAMESPACE
 from hearth.compile.names import LITELLM_PORT, ROLE_LABEL
 from hearth.gatewayapi.client import GatewayClient
-from hearth.gatewayapi.errors import ClusterError, GatewayUnavailableError
-from hearth.gatewayapi.kube import Cluster, KubernetesApi, Object, decoded
+from hearth.gatewayapi.errors import GatewayUnavailableError
 from hearth.gatewayapi.management_api import ManagementApi
-from hearth.gatewayapi.portforward import PodTransport
+from hearth.kubeapi.client import KubernetesApi, Object, decoded
+from hearth.kubeapi.cluster import Cluster
+from hearth.kubeapi.errors import ClusterError
+from hearth.kubeapi.portforward import PodTransport
 
 SELECTOR: Final = f"{ROLE_LABEL}=gateway"
 """Label selector of the gateway's Pods."""
@@ -25,16 +28,16 @@ _PAUSE_SECONDS: Final = 2
 
 def remedy(cluster: Cluster) -> str:
     """Return what to do about a gateway that does not answer."""
-    at = f"kubectl --context {cluster.context} -n {cluster.namespace}"
+    at = f"kubectl --context {cluster.context} -n {NAMESPACE}"
     return (
-        f"Look at its Pods (`kubectl -n {cluster.namespace} get pods -l {SELECTOR}`, context {cluster.context}) and "
+        f"Look at its Pods (`kubectl -n {NAMESPACE} get pods -l {SELECTOR}`, context {cluster.context}) and "
         f"their log (`{at} logs deployment/llm-gateway -c {_CONTAINER} --tail=50`), then run the same command again."
     )
 
 
 def ready_pods(kubernetes: KubernetesApi) -> list[Object]:
     """Return the gateway's Pods that are Ready and are not being deleted, sorted by name."""
-    return [pod for pod in kubernetes.pods(SELECTOR) if _is_ready(pod)]
+    return [pod for pod in kubernetes.pods(NAMESPACE, SELECTOR) if _is_ready(pod)]
 
 
 def wait_for_pods(
@@ -56,12 +59,12 @@ def wait_for_pods(
         if pods := ready_pods(kubernetes):
             return pods
     cluster = kubernetes.cluster
-    seen = kubernetes.pods(SELECTOR)
+    seen = kubernetes.pods(NAMESPACE, SELECTOR)
     state = f"{len(seen)} Pods, none Ready" if seen else "no Pod"
-    if not seen and not kubernetes.namespace_exists(cluster.namespace):
-        state = f"no namespace {cluster.namespace}"
+    if not seen and not kubernetes.namespace_exists(NAMESPACE):
+        state = f"no namespace {NAMESPACE}"
     raise GatewayUnavailableError(
-        f"the gateway in {cluster.namespace} (context {cluster.context}) is not Ready after {seconds} s: {state}. "
+        f"the gateway in {NAMESPACE} (context {cluster.context}) is not Ready after {seconds} s: {state}. "
         + remedy(cluster)
     )
 
@@ -74,7 +77,7 @@ def master_key(kubernetes: KubernetesApi, pod: Object) -> str:
     Raises:
         ClusterError: the Pod or its Secret does not have it.
     """
-    name, namespace = pod["metadata"]["name"], kubernetes.cluster.namespace
+    name = pod["metadata"]["name"]
     variables = [
         entry
         for container in pod["spec"]["containers"]
@@ -84,14 +87,14 @@ def master_key(kubernetes: KubernetesApi, pod: Object) -> str:
     reference = next((entry["valueFrom"].get("secretKeyRef") for entry in variables if _is_master_key(entry)), None)
     if reference is None:
         raise ClusterError(
-            f"the Pod {namespace}/{name} has no {MASTER_KEY} out of a Secret in its container {_CONTAINER}: it is not "
+            f"the Pod {NAMESPACE}/{name} has no {MASTER_KEY} out of a Secret in its container {_CONTAINER}: it is not "
             "a gateway that Hearth deployed. Remove the label that says so, or deploy the gateway again."
         )
-    secret = kubernetes.secret(namespace, reference["name"])
+    secret = kubernetes.secret(NAMESPACE, reference["name"])
     value = decoded(secret or {}).get(reference["key"], "")
     if not value:
         raise ClusterError(
-            f"the Secret {namespace}/{reference['name']} that the gateway was started with has no {reference['key']} "
+            f"the Secret {NAMESPACE}/{reference['name']} that the gateway was started with has no {reference['key']} "
             "any more: run `pulumi up --refresh`, which makes it again and restarts the gateway."
         )
     return value
@@ -111,17 +114,16 @@ def gateway_pod(kubernetes: KubernetesApi, pod: Object) -> Iterator[GatewayClien
 
 
 @contextmanager
-def gateway(cluster: Cluster) -> Iterator[GatewayClient]:
+def gateway(kubernetes: KubernetesApi) -> Iterator[GatewayClient]:
     """Open LiteLLM's management API in a Ready Pod of a cluster; a call that is tried again finds another one.
 
     Args:
-        cluster: the cluster.
+        kubernetes: the cluster.
 
     Raises:
         GatewayUnavailableError: no Pod is Ready.
         ClusterError: the Kubernetes API cannot be used.
     """
-    kubernetes = KubernetesApi(cluster)
     key = master_key(kubernetes, wait_for_pods(kubernetes)[0])
     with _opened(kubernetes, "", key, lambda: str(wait_for_pods(kubernetes)[0]["metadata"]["name"])) as client:
         yield client
@@ -131,11 +133,11 @@ def gateway(cluster: Cluster) -> Iterator[GatewayClient]:
 def _opened(kubernetes: KubernetesApi, pod: str, key: str, choose: Callable[[], str]) -> Iterator[GatewayClient]:
     cluster = kubernetes.cluster
     api = ManagementApi(
-        f"the gateway in {cluster.namespace} ({pod}context {cluster.context})",
+        f"the gateway in {NAMESPACE} ({pod}context {cluster.context})",
         remedy(cluster),
         key,
         base_url=f"http://127.0.0.1:{LITELLM_PORT}",
-        transport=PodTransport(kubernetes, choose, LITELLM_PORT),
+        transport=PodTransport(kubernetes, NAMESPACE, choose, LITELLM_PORT),
     )
     with api:
         yield GatewayClient(api)

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from hearth.claim.llm import ExternalDatabase
+from hearth.claim.names import NAMESPACE
 from hearth.compile.manifests.common import labels
 from hearth.compile.manifests.credentials import EXTERNAL_CREDENTIALS, PROVIDER_CREDENTIALS
 from hearth.compile.names import GATEWAY, credential_key
-from hearth.gatewayapi.errors import ClusterError
-from hearth.gatewayapi.kube import KubernetesApi, Object, decoded, encoded
+from hearth.kubeapi.client import KubernetesApi, Object, decoded, encoded
+from hearth.kubeapi.errors import ClusterError
 from hearth.topology.topology import Topology
 from hearth.topology.upstreams import Source
 
@@ -92,10 +93,7 @@ def statuses(kubernetes: KubernetesApi, topology: Topology) -> tuple[tuple[Place
         topology: the topology.
     """
     named = places(topology)
-    secrets = {
-        name: kubernetes.secret(kubernetes.cluster.namespace, name)
-        for name in (PROVIDER_CREDENTIALS, EXTERNAL_CREDENTIALS)
-    }
+    secrets = {name: kubernetes.secret(NAMESPACE, name) for name in (PROVIDER_CREDENTIALS, EXTERNAL_CREDENTIALS)}
     rows: list[tuple[Place, Status]] = [(place, _status(secrets[place.secret], place.key)) for place in named]
     taken = {(place.secret, place.key) for place in named}
     for name, secret in secrets.items():
@@ -122,23 +120,22 @@ def supply(kubernetes: KubernetesApi, place: Place, value: str) -> bool:
     """
     if not is_credential(value):
         raise ValueError(f"a credential is one line of printable ASCII, at most {LONGEST} characters")
-    namespace = kubernetes.cluster.namespace
     _require_namespace(kubernetes)
-    there = kubernetes.secret(namespace, place.secret)
+    there = kubernetes.secret(NAMESPACE, place.secret)
     if there is not None and decoded(there).get(place.key) == value:
         return False
     patch = {"data": encoded({place.key: value})}
-    if kubernetes.merge_secret(namespace, place.secret, patch) is None:
+    if kubernetes.merge_secret(NAMESPACE, place.secret, patch) is None:
         manifest: Object = {
             "apiVersion": "v1",
             "kind": "Secret",
-            "metadata": {"name": place.secret, "namespace": namespace, "labels": labels(GATEWAY, "credentials")},
+            "metadata": {"name": place.secret, "namespace": NAMESPACE, "labels": labels(GATEWAY, "credentials")},
             "type": "Opaque",
             **patch,
         }
         # Somebody who was faster made it; then it can be patched.
         if kubernetes.create_secret(manifest) is None:
-            kubernetes.merge_secret(namespace, place.secret, patch)
+            kubernetes.merge_secret(NAMESPACE, place.secret, patch)
     return True
 
 
@@ -148,11 +145,10 @@ def withdraw(kubernetes: KubernetesApi, place: Place) -> bool:
     Returns:
         Whether there was one.
     """
-    namespace = kubernetes.cluster.namespace
-    there = kubernetes.secret(namespace, place.secret)
+    there = kubernetes.secret(NAMESPACE, place.secret)
     if there is None or place.key not in (there.get("data") or {}):
         return False
-    kubernetes.merge_secret(namespace, place.secret, {"data": {place.key: None}})
+    kubernetes.merge_secret(NAMESPACE, place.secret, {"data": {place.key: None}})
     return True
 
 
@@ -166,17 +162,16 @@ def restart_gateway(kubernetes: KubernetesApi, place: Place) -> bool:
     Returns:
         Whether there is a gateway; one that is deployed later starts with the credential.
     """
-    namespace = kubernetes.cluster.namespace
-    secret = kubernetes.secret(namespace, place.secret)
+    secret = kubernetes.secret(NAMESPACE, place.secret)
     version = secret["metadata"]["resourceVersion"] if secret else "none"
     annotation = f"{RESTART_ANNOTATION}.{place.secret}"
     manifest: Object = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": GATEWAY, "namespace": namespace},
+        "metadata": {"name": GATEWAY, "namespace": NAMESPACE},
         "spec": {"template": {"metadata": {"annotations": {annotation: version}}}},
     }
-    return kubernetes.apply_deployment(GATEWAY, manifest, f"{FIELD_MANAGER}.{place.secret}") is not None
+    return kubernetes.apply_deployment(manifest, f"{FIELD_MANAGER}.{place.secret}") is not None
 
 
 def _references(topology: Topology, source: Source) -> frozenset[str]:
@@ -194,10 +189,10 @@ def _status(secret: Mapping[str, object] | None, key: str) -> Status:
 
 
 def _require_namespace(kubernetes: KubernetesApi) -> None:
-    cluster = kubernetes.cluster
-    if not kubernetes.namespace_exists(cluster.namespace):
+    if not kubernetes.namespace_exists(NAMESPACE):
+        context = kubernetes.cluster.context
         raise ClusterError(
-            f"there is no namespace {cluster.namespace} in the context {cluster.context}. Run `pulumi up` first, or "
-            f"make it (`kubectl --context {cluster.context} create namespace {cluster.namespace}`) where the first "
+            f"there is no namespace {NAMESPACE} in the context {context}. Run `pulumi up` first, or "
+            f"make it (`kubectl --context {context} create namespace {NAMESPACE}`) where the first "
             "deployment needs the credential already."
         )

@@ -15,9 +15,9 @@ from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, Re
 from pulumi.runtime.rpc import contains_unknowns
 
 from hearth.compile.names import APP_LABEL, TENANT_LABEL
-from hearth.gatewayapi.errors import ClusterError, NotOursError
-from hearth.gatewayapi.kube import KubernetesApi, Object, decoded, encoded
-from hearth.gatewayapi.provider import GatewayProvider, Props, step
+from hearth.kubeapi.client import KubernetesApi, Object, decoded, encoded
+from hearth.kubeapi.errors import ClusterError, NotOursError
+from hearth.kubeapi.provider import CLUSTER, ClusterProvider, Props, step
 
 OWNER_LABELS: Final = ("app.kubernetes.io/managed-by", TENANT_LABEL, APP_LABEL)
 """Labels that make a Secret ours: all three must be there, with the values of this application."""
@@ -25,11 +25,12 @@ ATTEMPTS: Final = 3
 """How often a change is tried when somebody else changes the Secret at the same time."""
 
 
-class CredentialsSecretProvider(GatewayProvider):
+class CredentialsSecretProvider(ClusterProvider):
     """Writes, reads and deletes one Secret, and no other of the same name."""
 
     required: ClassVar[tuple[str, ...]] = ("namespace", "secret_name", "labels", "values")
     replacing: ClassVar[tuple[str, ...]] = ("namespace", "secret_name")
+    changing: ClassVar[tuple[str, ...]] = ("labels",)
 
     def check(self, _olds: Props, news: Props) -> CheckResult:
         """Refuse a Secret that would not be known as ours afterwards."""
@@ -44,21 +45,21 @@ class CredentialsSecretProvider(GatewayProvider):
         replaces = [name for name in self.replacing if _olds.get(name) != _news.get(name)]
         values = _news.get("values")
         other = contains_unknowns(values) or _digest(values or {}) != _olds.get("digest")
-        changed = other or _olds.get("labels") != _news.get("labels")
+        changed = other or bool(self.changes(_olds, _news))
         # Two Secrets of one name cannot be there at once; with another name or namespace the new one comes first.
         return DiffResult(bool(replaces) or changed, replaces, delete_before_replace=False)
 
     @step
     def create(self, props: Props) -> CreateResult:
         """Create the Secret, or take up the one that an earlier run wrote."""
-        kubernetes = self.kubernetes()
+        kubernetes = self.kubernetes(props)
         made = _write(kubernetes, props)
         return CreateResult(f"{props['namespace']}/{props['secret_name']}", _outputs(props, made))
 
     @step
     def read(self, id_: str, props: Props) -> ReadResult:
         """Say what is there; a Secret that is not ours counts as absent."""
-        there = self.kubernetes().secret(*id_.split("/"))
+        there = self.kubernetes(props).secret(*id_.split("/"))
         if there is None or not _is_ours(there, props["labels"]):
             return ReadResult("", {})
         return ReadResult(id_, _outputs(props, there))
@@ -66,12 +67,12 @@ class CredentialsSecretProvider(GatewayProvider):
     @step
     def update(self, _id: str, _olds: Props, _news: Props) -> UpdateResult:
         """Write what changed, and write the Secret again where somebody removed it."""
-        return UpdateResult(_outputs(_news, _write(self.kubernetes(), _news)))
+        return UpdateResult(_outputs(_news, _write(self.kubernetes(_news), _news)))
 
     @step
     def delete(self, _id: str, _props: Props) -> None:
         """Delete the Secret if it is ours. One that is gone already, or is somebody else's by now, is no error."""
-        kubernetes = self.kubernetes()
+        kubernetes = self.kubernetes(_props)
         for _ in range(ATTEMPTS):
             there = kubernetes.secret(*_id.split("/"))
             if there is None or not _is_ours(there, _props["labels"]) or kubernetes.delete_secret(there):
@@ -92,6 +93,7 @@ class CredentialsSecret(Resource, module="hearth", name="CredentialsSecret"):
         self,
         resource_name: str,
         manifest: Mapping[str, Any],
+        cluster: str,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """Declare the Secret.
@@ -99,10 +101,12 @@ class CredentialsSecret(Resource, module="hearth", name="CredentialsSecret"):
         Args:
             resource_name: name of the resource in Pulumi.
             manifest: the Secret as `credentials_secret_manifest` gives it; values may be secret outputs.
+            cluster: identity of the cluster that it is in.
             opts: options of Pulumi; `depends_on` names the `AppKey` and the namespace.
         """
         metadata = manifest["metadata"]
         inputs = {
+            CLUSTER: cluster,
             "namespace": metadata["namespace"],
             "secret_name": metadata["name"],
             "labels": dict(metadata["labels"]),
@@ -162,10 +166,12 @@ def _digest(values: Mapping[str, Any]) -> str:
 
 def _outputs(props: Props, there: Object) -> Props:
     have = there["metadata"].get("labels") or {}
-    return {
+    outputs = {
+        CLUSTER: props.get(CLUSTER),
         "namespace": props["namespace"],
         "secret_name": props["secret_name"],
         # Labels that others added are theirs.
         "labels": {name: have.get(name, "") for name in props["labels"]},
         "digest": _digest(decoded(there)),
     }
+    return {name: value for name, value in outputs.items() if value is not None}

@@ -1,31 +1,14 @@
 """What can go wrong between Hearth and the gateway: one class for each thing that an operator does differently about.
 
-Every message says what happened and what to do. None holds a key: answers of the gateway are passed through `scrubbed`.
+Every message says what happened and what to do. None holds a key: answers of the gateway are passed through `scrubbed`
+of `hearth.kubeapi.errors`, where the errors of the cluster in front of it are.
 """
 
-import re
-from typing import Final
-
-_KEY: Final = re.compile(r"sk-[^\s\"'\\,;})\]]+")
-_LONGEST: Final = 300
+from hearth.kubeapi.errors import OperatorError
 
 
-def scrubbed(text: str, *secrets: str) -> str:
-    """Return a text of the gateway as a message may quote it: one line, at most 300 characters, without keys.
-
-    Args:
-        text: what the gateway answered.
-        secrets: values that must not be in it, whatever they look like.
-    """
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, "…")
-    line = " ".join(_KEY.sub("sk-…", text).split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
-
-
-class GatewayError(Exception):
-    """Something went wrong with the gateway's management API or with the Kubernetes API in front of it."""
+class GatewayError(OperatorError):
+    """Something went wrong with the gateway's management API."""
 
 
 class GatewayUnavailableError(GatewayError):
@@ -55,11 +38,3 @@ class UnexpectedAnswerError(GatewayError):
 
 class ReadbackError(GatewayError):
     """A write was accepted, and what the gateway says afterwards is not what was written (U-2)."""
-
-
-class NotOursError(GatewayError):
-    """An object of the wanted name exists and does not carry Hearth's mark; it is left as it is (U-1)."""
-
-
-class ClusterError(GatewayError):
-    """The Kubernetes API refuses or fails a call, or the kubeconfig does not lead to one."""

@@ -14,8 +14,8 @@ from hearth.gatewayapi.errors import (
     GatewayUnavailableError,
     OutcomeUnknownError,
     UnexpectedAnswerError,
-    scrubbed,
 )
+from hearth.kubeapi.errors import scrubbed
 
 TIMEOUT: Final = httpx.Timeout(30.0, connect=10.0)
 """Times of one attempt in seconds: to connect, and between two bytes of the answer."""

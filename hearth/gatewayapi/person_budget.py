@@ -5,8 +5,9 @@ from typing import ClassVar
 import pulumi
 from pulumi.dynamic import CreateResult, ReadResult, Resource, UpdateResult
 
-from hearth.gatewayapi.provider import GatewayProvider, Props, is_whole_above_zero, step
+from hearth.gatewayapi.provider import GatewayProvider
 from hearth.gatewayapi.records import Budget, WantedBudget
+from hearth.kubeapi.provider import CLUSTER, Props, is_whole_above_zero, step
 
 
 class PersonBudgetProvider(GatewayProvider):
@@ -28,28 +29,28 @@ class PersonBudgetProvider(GatewayProvider):
     def create(self, props: Props) -> CreateResult:
         """Make the budget, or take up the one that is there."""
         wanted = _wanted(props)
-        with self.gateway() as client:
+        with self.gateway(props) as client:
             there = client.budget(wanted.budget_id)
             made = client.create_budget(wanted) if there is None else client.update_budget(wanted)
-        return CreateResult(wanted.budget_id, _outputs(made))
+        return CreateResult(wanted.budget_id, _outputs(props, made))
 
     @step
-    def read(self, id_: str, props: Props) -> ReadResult:  # noqa: ARG002
+    def read(self, id_: str, props: Props) -> ReadResult:
         """Say what is there; a budget that is gone is told from one that the gateway cannot be asked about."""
-        with self.gateway() as client:
+        with self.gateway(props) as client:
             there = client.budget(id_)
-        return ReadResult("", {}) if there is None else ReadResult(id_, _outputs(there))
+        return ReadResult("", {}) if there is None else ReadResult(id_, _outputs(props, there))
 
     @step
     def update(self, _id: str, _olds: Props, _news: Props) -> UpdateResult:
         """Write what changed. The replicas hold to it when their copy is a minute old."""
-        with self.gateway() as client:
-            return UpdateResult(_outputs(client.update_budget(_wanted(_news))))
+        with self.gateway(_news) as client:
+            return UpdateResult(_outputs(_news, client.update_budget(_wanted(_news))))
 
     @step
     def delete(self, _id: str, _props: Props) -> None:
         """Delete the budget."""
-        with self.gateway() as client:
+        with self.gateway(_props) as client:
             client.delete_budget(_id)
 
 
@@ -63,6 +64,7 @@ class PersonBudget(Resource, module="hearth", name="PersonBudget"):
         self,
         resource_name: str,
         *,
+        cluster: str,
         budget_id: str,
         max_budget: float,
         budget_duration: str,
@@ -74,6 +76,7 @@ class PersonBudget(Resource, module="hearth", name="PersonBudget"):
 
         Args:
             resource_name: name of the resource in Pulumi.
+            cluster: identity of the cluster that it is in.
             budget_id: its id, the one that the gateway's configuration names.
             max_budget: spend of one person per period, in units of the accounting currency.
             budget_duration: the period, such as `1d`.
@@ -82,6 +85,7 @@ class PersonBudget(Resource, module="hearth", name="PersonBudget"):
             opts: options of Pulumi; it has to depend on the gateway.
         """
         inputs = {
+            CLUSTER: cluster,
             "budget_id": budget_id,
             "max_budget": max_budget,
             "budget_duration": budget_duration,
@@ -101,5 +105,6 @@ def _wanted(props: Props) -> WantedBudget:
     )
 
 
-def _outputs(there: Budget) -> Props:
-    return {name: value for name, value in there.model_dump().items() if value is not None}
+def _outputs(props: Props, there: Budget) -> Props:
+    outputs = {CLUSTER: props.get(CLUSTER), **there.model_dump()}
+    return {name: value for name, value in outputs.items() if value is not None}

@@ -6,10 +6,11 @@ from typing import Any, ClassVar, Final
 import pulumi
 from pulumi.dynamic import CreateResult, ReadResult, Resource, UpdateResult
 
-from hearth.gatewayapi.errors import NotOursError
-from hearth.gatewayapi.provider import GatewayProvider, Props, are_names, is_whole_above_zero, step, whole
+from hearth.gatewayapi.provider import GatewayProvider
 from hearth.gatewayapi.records import NO_MODELS, Key, Mark, WantedTeam, team_id
 from hearth.gatewayapi.records import Team as TeamRecord
+from hearth.kubeapi.errors import NotOursError
+from hearth.kubeapi.provider import CLUSTER, Props, are_names, is_whole_above_zero, step, whole
 
 _READ: Final = ("max_budget", "budget_duration", "rpm_limit", "tpm_limit")
 
@@ -31,7 +32,7 @@ class TeamProvider(GatewayProvider):
     def create(self, props: Props) -> CreateResult:
         """Make the team, or take up the one that is there if it is ours."""
         wanted = _wanted(props)
-        with self.gateway() as client:
+        with self.gateway(props) as client:
             there = client.team(wanted.team_id)
             if there is None:
                 made = client.create_team(wanted)
@@ -47,14 +48,14 @@ class TeamProvider(GatewayProvider):
     @step
     def read(self, id_: str, props: Props) -> ReadResult:
         """Say what is there; a team that is gone is told from one that the gateway cannot be asked about."""
-        with self.gateway() as client:
+        with self.gateway(props) as client:
             there = client.team(id_)
         return ReadResult("", {}) if there is None else ReadResult(id_, _outputs(props, there))
 
     @step
     def update(self, _id: str, _olds: Props, _news: Props) -> UpdateResult:
         """Write what changed."""
-        with self.gateway() as client:
+        with self.gateway(_news) as client:
             return UpdateResult(_outputs(_news, client.update_team(_wanted(_news))))
 
     @step
@@ -63,7 +64,7 @@ class TeamProvider(GatewayProvider):
 
         A key that somebody else put into the team stops the deletion, because LiteLLM would delete it too.
         """
-        with self.gateway() as client:
+        with self.gateway(_props) as client:
             for key in client.keys_of_team(_id):
                 if _is_left_over(key, _props):
                     client.block_key(key.token)
@@ -81,6 +82,7 @@ class Team(Resource, module="hearth", name="Team"):
         self,
         resource_name: str,
         *,
+        cluster: str,
         stack: str,
         tenant: str,
         models: Sequence[str],
@@ -94,6 +96,7 @@ class Team(Resource, module="hearth", name="Team"):
 
         Args:
             resource_name: name of the resource in Pulumi.
+            cluster: identity of the cluster that it is in.
             stack: name of the stack.
             tenant: the tenant's name.
             models: public model names that the tenant may use; none means no model at all.
@@ -104,6 +107,7 @@ class Team(Resource, module="hearth", name="Team"):
             opts: options of Pulumi; it has to depend on the gateway.
         """
         inputs = {
+            CLUSTER: cluster,
             "stack": stack,
             "tenant": tenant,
             # An input, so that a preview knows it too.
@@ -133,13 +137,14 @@ def _wanted(props: Props) -> WantedTeam:
 
 def _outputs(props: Props, there: TeamRecord) -> Props:
     outputs: dict[str, Any] = {
+        CLUSTER: props.get(CLUSTER),
         "stack": props["stack"],
         "tenant": props["tenant"],
         "team_id": there.team_id,
         "models": sorted(name for name in there.models if name != NO_MODELS),
     }
-    limits = {name: getattr(there, name) for name in _READ}
-    return {**outputs, **{name: value for name, value in limits.items() if value is not None}}
+    outputs |= {name: getattr(there, name) for name in _READ}
+    return {name: value for name, value in outputs.items() if value is not None}
 
 
 def _is_left_over(key: Key, props: Props) -> bool:

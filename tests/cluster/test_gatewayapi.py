@@ -10,14 +10,18 @@ from typing import Any
 import httpx
 import pytest
 
+from hearth.claim.names import NAMESPACE
 from hearth.compile.names import LITELLM_PORT
 from hearth.gatewayapi.client import GatewayClient
-from hearth.gatewayapi.connect import gateway, gateway_pod, master_key, ready_pods, wait_for_pods
+from hearth.gatewayapi.connect import SELECTOR, gateway, gateway_pod, master_key, ready_pods
 from hearth.gatewayapi.credentials_secret import CredentialsSecretProvider
-from hearth.gatewayapi.errors import ClusterError, GatewayUnavailableError
-from hearth.gatewayapi.kube import Cluster, KubernetesApi, Object, decoded, encoded
+from hearth.gatewayapi.errors import GatewayUnavailableError
 from hearth.gatewayapi.management_api import ManagementApi
-from hearth.gatewayapi.portforward import PodTransport
+from hearth.kubeapi.client import KubernetesApi, Object, decoded, encoded
+from hearth.kubeapi.cluster import Cluster
+from hearth.kubeapi.errors import ClusterError
+from hearth.kubeapi.portforward import PodTransport
+from hearth.kubeapi.provider import StepFailed
 from tests.cluster.platform import Platform
 from tests.support.gateway_contract import GatewayContract, Replica
 
@@ -36,7 +40,7 @@ def replicas(kubernetes: KubernetesApi) -> Iterator[list[Replica]]:
         found = []
         for pod in ready_pods(kubernetes):
             client = opened.enter_context(gateway_pod(kubernetes, pod))
-            transport = PodTransport(kubernetes, partial(str, pod["metadata"]["name"]), LITELLM_PORT)
+            transport = PodTransport(kubernetes, NAMESPACE, partial(str, pod["metadata"]["name"]), LITELLM_PORT)
             http = httpx.Client(base_url=f"http://127.0.0.1:{LITELLM_PORT}", transport=transport, timeout=60)
             found.append(Replica(client, opened.enter_context(http)))
         assert len(found) == 2
@@ -53,7 +57,7 @@ def api(kubernetes: KubernetesApi, pod: str, port: int) -> ManagementApi:
         "Look at its Pods.",
         "sk-unused-0123456789",
         base_url="http://127.0.0.1",
-        transport=PodTransport(kubernetes, lambda: pod, port),
+        transport=PodTransport(kubernetes, NAMESPACE, lambda: pod, port),
         pause=lambda _: None,
     )
 
@@ -78,23 +82,36 @@ def test_a_pod_that_is_not_there_is_no_answer(kubernetes: KubernetesApi) -> None
 def test_a_call_that_is_tried_again_may_go_to_another_pod(kubernetes: KubernetesApi) -> None:
     there = ready_pods(kubernetes)[0]
     names = iter(["llm-gateway-gone", there["metadata"]["name"]])
-    transport = PodTransport(kubernetes, lambda: next(names), LITELLM_PORT)
+    transport = PodTransport(kubernetes, NAMESPACE, lambda: next(names), LITELLM_PORT)
     key = master_key(kubernetes, there)
     with ManagementApi("the gateway", "", key, base_url="http://127.0.0.1", transport=transport) as again:
         assert GatewayClient(again).models()
 
 
 def test_a_long_answer_comes_whole(kubernetes: KubernetesApi) -> None:
-    with gateway(kubernetes.cluster) as client:
+    with gateway(kubernetes) as client:
         document = client._api.call("read the documentation", "GET", "/openapi.json", repeatable=True)
     assert "/key/block" in document["paths"]
     assert len(str(document)) > 1_000_000
 
 
-def test_a_cluster_without_a_gateway_is_told_from_one_that_is_not_ready(kubernetes: KubernetesApi) -> None:
-    elsewhere = KubernetesApi(Cluster(kubernetes.cluster.kubeconfig, kubernetes.cluster.context, "no-such-namespace"))
-    with pytest.raises(GatewayUnavailableError, match="not Ready after 0 s: no namespace no-such-namespace"):
-        wait_for_pods(elsewhere, seconds=0)
+def test_a_namespace_that_is_not_there_has_no_pods(kubernetes: KubernetesApi) -> None:
+    """So a cluster without a gateway is told from one whose gateway is not ready."""
+    assert kubernetes.pods("no-such-namespace", SELECTOR) == []
+    assert not kubernetes.namespace_exists("no-such-namespace")
+    assert kubernetes.namespace_exists(NAMESPACE)
+
+
+def test_what_belongs_to_another_cluster_is_not_touched(platform: Platform, kubernetes: KubernetesApi) -> None:
+    namespace = platform.kube.json("get", "namespace", "kube-system")
+    kubernetes.require(namespace["metadata"]["uid"])
+    provider = CredentialsSecretProvider()
+    provider.kubeconfig = platform.environment["KUBECONFIG"]
+    labels = platform.kube.json("-n", "tenant-family", "get", "secret", "llm-credentials-notes")["metadata"]["labels"]
+    props = {"cluster": "00000000-another", "labels": labels}
+    with pytest.raises(StepFailed, match="leads to another cluster than this stack is deployed to"):
+        provider.delete("tenant-family/llm-credentials-notes", props)
+    assert platform.key("tenant-family", "notes")
 
 
 # The Kubernetes API, where its answers decide whose Secret is whose

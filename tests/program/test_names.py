@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.program.test_program import config_of, declare
+from tests.support.program import config_of, declare
 
 
 def with_tenants(**tenants: dict[str, Any]) -> dict[str, Any]:

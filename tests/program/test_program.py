@@ -1,88 +1,14 @@
 """The whole program against Pulumi's mocks: what it declares for each example stack, and what it refuses."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from pulumi.runtime.rpc import _special_sig_key
 
-from hearth.claim.loader import load_claim_file
-
-ROOT = Path(__file__).resolve().parents[2]
-
-# Pulumi keeps its settings in globals, so that every run gets a process of its own.
-RUNNER = """
-import json, sys
-import pulumi
-from pulumi.runtime.config import set_all_config
-from pulumi.runtime.mocks import MockMonitor
-
-stack, values = sys.argv[1], json.load(sys.stdin)
-seen, deployed, aliases = [], values.pop("deployed", None), {}
-pulumi.get_root_directory = lambda: "."
-
-class Recorder(pulumi.runtime.Mocks):
-    def new_resource(self, args):
-        outputs = dict(args.inputs)
-        for name in ("value", "certificate", "private_key", "team_id", "alias"):
-            if name in outputs and outputs[name] is None or args.typ.startswith("pulumi-python:"):
-                outputs[name] = f"made-{args.name}-{name}"
-        seen.append([args.typ, args.name, args.inputs])
-        return [f"{args.name}-id", outputs]
-
-    def call(self, args):
-        return {"outputs": {"claim": deployed} if deployed else {}}
-
-# Mocks are told nothing of aliases; what receives a resource before them is.
-registered = MockMonitor.RegisterResource
-
-def register(monitor, request):
-    aliases[f"{request.type}|{request.name}"] = [alias.spec.name for alias in request.aliases]
-    return registered(monitor, request)
-
-MockMonitor.RegisterResource = register
-pulumi.runtime.set_mocks(Recorder(), project="hearth", stack=stack, preview=False)
-set_all_config(values)
-
-@pulumi.runtime.test
-def main():
-    from hearth.cluster.program import run
-    run()
-
-try:
-    main()
-except pulumi.RunError as error:
-    print(json.dumps({"refused": str(error)}))
-else:
-    print(json.dumps({"resources": [[typ, name] for typ, name, _ in seen], "aliases": aliases,
-                      "inputs": {f"{typ}|{name}": inputs for typ, name, inputs in seen}}, default=str))
-"""
-
-
-def declare(stack: str, config: dict[str, Any], *, deployed: str | None = None, **environment: str) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()
-    }
-    values["deployed"] = deployed
-    done = subprocess.run(
-        [sys.executable, "-c", RUNNER, stack],
-        input=json.dumps(values),
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(json.loads(done.stdout.splitlines()[-1]))
-
-
-def config_of(stack: str) -> dict[str, Any]:
-    return dict(yaml.safe_load((ROOT / f"stacks/Pulumi.{stack}.yaml").read_text())["config"])
+from tests.support.kube_system import kubeconfig
+from tests.support.litellm import free_port
+from tests.support.program import UID, config_of, declare, deployed_claim, example
 
 
 def kinds(result: dict[str, Any]) -> list[str]:
@@ -91,7 +17,7 @@ def kinds(result: dict[str, Any]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def local() -> dict[str, Any]:
-    return declare("local", config_of("local"))
+    return example("local")
 
 
 def test_the_local_stack_declares_one_of_everything(local: dict[str, Any]) -> None:
@@ -128,22 +54,18 @@ def test_a_disabled_gateway_declares_nothing_at_all() -> None:
     assert declare("local", config)["resources"] == [["hearth:index:Platform", "local"]]
 
 
-def deployed_claim(stack: str) -> str:
-    return load_claim_file(ROOT / f"stacks/Pulumi.{stack}.yaml").claim.model_dump_json(by_alias=True)
-
-
 @pytest.mark.parametrize("stack", ["home", "dev"])
 def test_the_other_examples_are_declared_too(stack: str) -> None:
     """Their providers were deployed before, so that no address is looked up (S3-25)."""
-    result = declare(stack, config_of(stack), deployed=deployed_claim(stack))
+    result = example(stack)
     assert "refused" not in result, result["refused"]
     assert "kubernetes:apps/v1:Deployment" in kinds(result)
 
 
 def test_an_external_database_needs_a_cluster_that_is_named(tmp_path: Path) -> None:
-    claim = deployed_claim("production")
+    claim = {"claim": deployed_claim("production")}
     missing = str(tmp_path / "missing")
-    result = declare("production", config_of("production"), deployed=claim, KUBECONFIG=missing)
+    result = declare("production", config_of("production"), outputs=claim, KUBECONFIG=missing)
     assert f"the kubeconfig {missing} does not lead to a cluster" in result["refused"]
 
 
@@ -156,3 +78,55 @@ def test_a_refused_claim_says_everything_at_once_and_declares_nothing() -> None:
     assert "hearth:llm.planted" in refused
     assert "hearth:aliases" in refused
     assert "sk-planted-secret-0123" not in refused
+
+
+# Which cluster
+
+
+def test_every_client_gets_the_same_cluster_and_its_identity_is_recorded(local: dict[str, Any]) -> None:
+    assert local["exported"]["cluster"] == UID
+    provider = local["inputs"]["pulumi:providers:kubernetes|cluster"]
+    assert provider["context"] == "here"
+    assert set(provider["kubeconfig"]) == {"value", _special_sig_key}, "it holds keys, and is a secret"
+    assert "canary-token" in provider["kubeconfig"]["value"]
+    own = {key: inputs for key, inputs in local["inputs"].items() if key.startswith("pulumi-python:dynamic/hearth:")}
+    in_cluster = {key for key in own if key.split("|")[0].endswith((":AppKey", ":Team", ":PersonBudget", "Secret"))}
+    named = {key for key in in_cluster if ":RandomSecret" not in key}
+    assert len(named) == 7
+    assert {own[key]["cluster"] for key in named} == {UID}
+
+
+def test_another_cluster_is_refused_before_anything_is_declared() -> None:
+    result = declare("local", config_of("local"), outputs={"cluster": "00000000-another"})
+    assert "leads to another cluster than this stack is deployed to" in result["refused"]
+    assert f"pulumi stack export | sed s/00000000-another/{UID}/ | pulumi stack import" in result["refused"]
+    assert result["resources"] == []
+
+
+def test_the_same_cluster_again_is_none_other() -> None:
+    result = declare("local", config_of("local"), outputs={"cluster": UID})
+    assert result["exported"]["cluster"] == UID
+
+
+def test_a_gateway_that_is_switched_off_is_not_removed_from_another_cluster() -> None:
+    config = config_of("local")
+    config = {"hearth:llm": {**config["hearth:llm"], "enabled": False}, "hearth:policy": config["hearth:policy"]}
+    assert "another cluster" in declare("local", config, outputs={"cluster": "00000000-another"})["refused"]
+
+
+def test_the_users_own_default_is_never_taken(tmp_path: Path) -> None:
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube/config").write_text(kubeconfig())
+    result = declare("local", config_of("local"), HOME=str(tmp_path), KUBECONFIG="")
+    assert "which cluster is meant is not said: set KUBECONFIG" in result["refused"]
+    assert result["resources"] == []
+
+
+def test_a_kubeconfig_in_the_configuration_has_to_be_encrypted() -> None:
+    content = kubeconfig(f"http://127.0.0.1:{free_port()}")
+    config = {**config_of("local"), "kubernetes:kubeconfig": content}
+    refused = declare("local", config)["refused"]
+    assert "is not encrypted: `pulumi config set --secret kubernetes:kubeconfig < FILE`" in refused
+    assert "canary" not in refused
+    encrypted = declare("local", config, secret=("kubernetes:kubeconfig",))["refused"]
+    assert "the Kubernetes API of here does not answer" in encrypted, "it is the one that is asked"

@@ -12,8 +12,9 @@ import httpx
 import pytest
 
 from hearth.gatewayapi.client import GatewayClient
-from hearth.gatewayapi.errors import GatewayRefusedError, GatewayUnauthorizedError, NotOursError, ReadbackError
+from hearth.gatewayapi.errors import GatewayRefusedError, GatewayUnauthorizedError, ReadbackError
 from hearth.gatewayapi.records import Mark, WantedBudget, WantedKey, WantedTeam, key_alias, key_token, team_id
+from hearth.kubeapi.errors import NotOursError
 
 STACK = "contract"
 CACHE_TRIES = 40

@@ -1,6 +1,6 @@
 """A scripted Kubernetes API: Secrets, Pods and Deployments in memory, with the conflicts that a real one has.
 
-It stands in for `hearth.gatewayapi.kube.KubernetesApi` in unit tests; tests/cluster use the real one.
+It stands in for `hearth.kubeapi.client.KubernetesApi` in unit tests; tests/cluster use the real one.
 """
 
 import copy
@@ -8,7 +8,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from hearth.gatewayapi.kube import Cluster, Object
+from hearth.kubeapi.client import Object
+from hearth.kubeapi.cluster import Cluster
 
 CLUSTER = Cluster("unused", "scripted-context")
 
@@ -24,8 +25,8 @@ class ScriptedKubernetes:
         self.before_write: Callable[[], None] | None = None
         self._versions = itertools.count(1)
 
-    def pods(self, selector: str) -> list[Object]:
-        assert selector == "hearth.dev/role=gateway"
+    def pods(self, namespace: str, selector: str) -> list[Object]:
+        assert (namespace, selector) == ("system-llm", "hearth.dev/role=gateway")
         return self.pod_lists.pop(0) if len(self.pod_lists) > 1 else self.pod_lists[0]
 
     def namespace_exists(self, name: str) -> bool:
@@ -65,7 +66,8 @@ class ScriptedKubernetes:
         data: dict[str, Any] = {**there.get("data", {}), **patch["data"]}
         return self.put({**there, "data": {key: value for key, value in data.items() if value is not None}})
 
-    def apply_deployment(self, name: str, manifest: Object, field_manager: str) -> Object | None:
+    def apply_deployment(self, manifest: Object, field_manager: str) -> Object | None:
+        name = manifest["metadata"]["name"]
         if name not in self.deployments:
             return None
         self.applied.append((name, manifest, field_manager))

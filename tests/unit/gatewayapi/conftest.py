@@ -7,6 +7,7 @@ import pytest
 
 from hearth.gatewayapi.client import GatewayClient
 from hearth.gatewayapi.provider import GatewayProvider
+from hearth.kubeapi.provider import ClusterProvider
 from tests.support.scripted_kubernetes import ScriptedKubernetes
 from tests.support.scripted_litellm import ScriptedLiteLLM
 
@@ -17,7 +18,7 @@ def litellm(monkeypatch: pytest.MonkeyPatch) -> ScriptedLiteLLM:
     scripted = ScriptedLiteLLM()
 
     @contextmanager
-    def opened(_: GatewayProvider) -> Iterator[GatewayClient]:
+    def opened(_: GatewayProvider, props: object) -> Iterator[GatewayClient]:
         yield scripted.client()
 
     monkeypatch.setattr(GatewayProvider, "gateway", opened)
@@ -28,5 +29,5 @@ def litellm(monkeypatch: pytest.MonkeyPatch) -> ScriptedLiteLLM:
 def kubernetes(monkeypatch: pytest.MonkeyPatch) -> ScriptedKubernetes:
     """The cluster of every provider."""
     scripted = ScriptedKubernetes("tenant-family")
-    monkeypatch.setattr(GatewayProvider, "kubernetes", lambda _: scripted)
+    monkeypatch.setattr(ClusterProvider, "kubernetes", lambda _, props: scripted)
     return scripted

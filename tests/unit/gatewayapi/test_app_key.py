@@ -7,8 +7,8 @@ from pulumi.output import UNKNOWN
 
 from hearth.gatewayapi import app_key
 from hearth.gatewayapi.app_key import AppKeyProvider
-from hearth.gatewayapi.provider import StepFailed
 from hearth.gatewayapi.records import key_token
+from hearth.kubeapi.provider import StepFailed
 from tests.support.scripted_litellm import ScriptedLiteLLM, answers
 
 VALUE = "sk-planted-canary-0123456789"

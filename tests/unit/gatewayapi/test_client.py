@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from hearth.gatewayapi.client import PAGE_SIZE
-from hearth.gatewayapi.errors import NotOursError, ReadbackError, UnexpectedAnswerError
+from hearth.gatewayapi.errors import ReadbackError, UnexpectedAnswerError
 from hearth.gatewayapi.records import CLIENT_ROUTES, Mark, WantedBudget, WantedKey, WantedTeam
+from hearth.kubeapi.errors import NotOursError
 from tests.support.scripted_litellm import ScriptedLiteLLM, answers
 
 TEAM = WantedTeam(

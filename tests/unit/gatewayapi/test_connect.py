@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from hearth.gatewayapi.connect import master_key, wait_for_pods
-from hearth.gatewayapi.errors import ClusterError, GatewayUnavailableError
-from hearth.gatewayapi.kube import encoded
+from hearth.gatewayapi.errors import GatewayUnavailableError
+from hearth.kubeapi.client import encoded
+from hearth.kubeapi.errors import ClusterError
 from tests.support.scripted_kubernetes import ScriptedKubernetes
 
 REFERENCE = {"name": "LITELLM_MASTER_KEY", "valueFrom": {"secretKeyRef": {"name": "llm-gateway-0", "key": "MASTER"}}}

@@ -11,7 +11,9 @@ import pytest
 from hearth.cli import credentials as command
 from hearth.cli.main import main
 from hearth.gatewayapi.credentials import is_credential
-from hearth.gatewayapi.kube import decoded, encoded
+from hearth.kubeapi.client import decoded, encoded
+from hearth.kubeapi.cluster import Cluster
+from tests.support.kube_system import kubeconfig
 from tests.support.scripted_kubernetes import ScriptedKubernetes
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -87,6 +89,32 @@ def hearth(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
         return ended.value.code, written.out, written.err
 
     return run
+
+
+def test_the_cluster_is_the_stacks_unless_the_call_names_another(
+    hearth: Hearth, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_text(kubeconfig())
+    monkeypatch.setenv("KUBECONFIG", str(file))
+    stack = tmp_path / "Pulumi.own.yaml"
+    asked: list[Cluster] = []
+
+    def opened(cluster: Cluster) -> ScriptedKubernetes:
+        asked.append(cluster)
+        return ScriptedKubernetes()
+
+    monkeypatch.setattr(command, "KubernetesApi", opened)
+    hearth("list")
+    stack.write_text(stack.read_text() + "  kubernetes:context: there\n")
+    hearth("list")
+    hearth("list", "--context", "here")
+    assert asked == [Cluster(str(file), context) for context in ("here", "there", "here")]
+
+    stack.write_text(stack.read_text().replace("context: there", "context: nowhere"))
+    code, _, err = hearth("list")
+    assert code == 2
+    assert "it has no context nowhere" in err
 
 
 def secret(**values: str) -> dict[str, object]:

@@ -7,8 +7,8 @@ import pytest
 from pulumi.output import UNKNOWN
 
 from hearth.gatewayapi.credentials_secret import CredentialsSecretProvider
-from hearth.gatewayapi.kube import decoded, encoded
-from hearth.gatewayapi.provider import StepFailed
+from hearth.kubeapi.client import decoded, encoded
+from hearth.kubeapi.provider import StepFailed
 from tests.support.scripted_kubernetes import ScriptedKubernetes
 
 LABELS = {

@@ -9,9 +9,9 @@ from hearth.gatewayapi.errors import (
     GatewayUnavailableError,
     OutcomeUnknownError,
     UnexpectedAnswerError,
-    scrubbed,
 )
 from hearth.gatewayapi.records import Mark, WantedKey, WantedTeam
+from hearth.kubeapi.errors import scrubbed
 from tests.support.scripted_litellm import MASTER_KEY, ScriptedLiteLLM, answers, raises
 
 KEY = WantedKey("sk-planted-canary-0123456789", "family--notes--1", "hearth-s-family", ("small",), Mark("s", "family"))

@@ -1,21 +1,22 @@
-"""What the providers have in common: messages without tracebacks, and what Pulumi keeps of them."""
+"""What the providers have in common: messages without tracebacks, and the cluster that they work in."""
 
-import base64
+import hashlib
 import traceback
 
 import pytest
 from pulumi.dynamic import Config, ConfigureRequest
-from pulumi.dynamic.dynamic import serialize_provider
 
-from hearth.gatewayapi import connect
 from hearth.gatewayapi.app_key import AppKeyProvider
 from hearth.gatewayapi.credentials_secret import CredentialsSecretProvider
-from hearth.gatewayapi.errors import ClusterError, GatewayUnavailableError
+from hearth.gatewayapi.errors import GatewayUnavailableError
 from hearth.gatewayapi.person_budget import PersonBudgetProvider
-from hearth.gatewayapi.provider import GatewayProvider, StepFailed, step
+from hearth.gatewayapi.provider import GatewayProvider
+from hearth.gatewayapi.records import key_token
 from hearth.gatewayapi.team import TeamProvider
-
-PROVIDERS = [AppKeyProvider, CredentialsSecretProvider, PersonBudgetProvider, TeamProvider]
+from hearth.kubeapi.cluster import Cluster
+from hearth.kubeapi.errors import ClusterError
+from hearth.kubeapi.provider import ClusterProvider, StepFailed, step
+from tests.support.kube_system import cluster_with, kubeconfig
 
 
 class Failing(GatewayProvider):
@@ -52,33 +53,43 @@ def test_debugging_shows_where_a_step_failed(monkeypatch: pytest.MonkeyPatch) ->
         Failing().one()
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_pulumi_keeps_the_name_of_a_provider_and_nothing_else(provider: type[GatewayProvider]) -> None:
-    made = provider()
-    pickled = base64.b64decode(serialize_provider(made))
-    assert len(pickled) < 200
-    assert provider.__module__.encode() in pickled
-    assert not made.serialize_as_secret_always
-
-
 def test_the_cluster_comes_from_the_stack_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    monkeypatch.setattr(connect, "gateway", seen.append)
-    config = "current-context: there\n"
-    provider = TeamProvider()
-    values = {"kubernetes:kubeconfig": config, "kubernetes:context": "chosen", "hearth:llm": "{}"}
+    content = kubeconfig()
+    provider = Failing()
+    values = {"kubernetes:kubeconfig": content, "kubernetes:context": "there", "hearth:llm": "{}"}
     provider.configure(ConfigureRequest(Config(values, "hearth")))
-    provider.gateway()
-    assert (seen[0].kubeconfig, seen[0].context, seen[0].namespace) == (config, "chosen", "system-llm")
+    assert provider.kubernetes({}).cluster == Cluster(content, "there")
 
-    monkeypatch.setenv("KUBECONFIG", config)
+    monkeypatch.setenv("KUBECONFIG", content)
     provider.configure(ConfigureRequest(Config({}, "hearth")))
-    provider.gateway()
-    assert seen[1].context == "there"
+    assert provider.kubernetes({}).cluster == Cluster(content, "here")
 
     monkeypatch.delenv("KUBECONFIG")
     with pytest.raises(ClusterError, match="set KUBECONFIG"):
-        provider.gateway()
+        provider.kubernetes({})
+
+
+def test_a_resource_is_looked_for_in_its_own_cluster_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`pulumi destroy` and `pulumi refresh` run no program that could refuse the cluster before."""
+    with cluster_with("uid-1") as content:
+        monkeypatch.setenv("KUBECONFIG", content)
+        assert Failing().kubernetes({"cluster": "uid-1"}).identity == "uid-1"
+        for provider in (AppKeyProvider(), CredentialsSecretProvider(), PersonBudgetProvider(), TeamProvider()):
+            for call in (provider.delete, provider.read):
+                with pytest.raises(StepFailed, match="leads to another cluster than this stack is deployed to"):
+                    call("a/b", {"cluster": "uid-0"})
+
+
+@pytest.mark.parametrize(
+    "provider", [AppKeyProvider(), CredentialsSecretProvider(), PersonBudgetProvider(), TeamProvider()]
+)
+def test_a_resource_of_an_older_version_gets_its_cluster_without_being_replaced(provider: ClusterProvider) -> None:
+    digest = hashlib.sha256(b"{}").hexdigest()
+    old = {"value": "sk-planted-canary-0123456789", "digest": digest}
+    id_ = key_token(old["value"])
+    assert provider.diff(id_, old, old).changes is False
+    found = provider.diff(id_, old, {**old, "cluster": "uid-1"})
+    assert (found.changes, found.replaces) == (True, [])
 
 
 def test_step_failed_can_be_raised_from_a_context_manager() -> None:

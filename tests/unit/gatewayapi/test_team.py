@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pulumi.output import UNKNOWN
 
-from hearth.gatewayapi.provider import StepFailed
 from hearth.gatewayapi.team import TeamProvider
+from hearth.kubeapi.provider import StepFailed
 from tests.support.scripted_litellm import ScriptedLiteLLM
 
 PROPS: dict[str, Any] = {

@@ -5,7 +5,7 @@ import socket
 import httpcore
 import pytest
 
-from hearth.gatewayapi.portforward import _PodStream
+from hearth.kubeapi.portforward import _PodStream
 
 
 class Forward:

@@ -1,97 +1,19 @@
-"""The Kubernetes API, as far as the gateway's management needs it: Pods, Secrets, and one annotation of a Deployment.
-
-Which cluster is meant is always said: a kubeconfig by path and a context by name. ~/.kube/config is never taken by
-itself.
-"""
+"""Typed calls to the Kubernetes API: Pods, Secrets, namespaces and workloads."""
 
 import base64
 import json
-import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cached_property
 from typing import Any, Final, Literal
 
-from hearth.claim.names import NAMESPACE
-from hearth.gatewayapi.errors import ClusterError, scrubbed
+from hearth.kubeapi.cluster import KUBECONFIG, STACK_CONTEXT, Cluster, unusable
+from hearth.kubeapi.errors import ClusterError, scrubbed
 
 TIMEOUT_SECONDS: Final = (10, 30)
 """Seconds to connect, and between two bytes of an answer."""
-KUBECONFIG: Final = "KUBECONFIG"
-"""Environment variable with the path of the kubeconfig."""
 
 Object = dict[str, Any]
 """A Kubernetes object as its API spells it."""
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """Which cluster is meant, and where the gateway is in it."""
-
-    kubeconfig: str = field(repr=False)
-    """Path of the kubeconfig, or the kubeconfig itself."""
-    context: str
-    """Context in it."""
-    namespace: str = NAMESPACE
-    """Namespace of the gateway."""
-
-    @classmethod
-    def named(cls, kubeconfig: str | None = None, context: str | None = None, namespace: str = NAMESPACE) -> "Cluster":
-        """Return the cluster that is named here, by the same rules as Pulumi's Kubernetes provider.
-
-        Args:
-            kubeconfig: path of a kubeconfig, or a kubeconfig itself; the variable KUBECONFIG when absent.
-            context: context in it; its current one when absent.
-            namespace: namespace of the gateway.
-
-        Raises:
-            ClusterError: nothing names a kubeconfig, or it cannot be read, or it has no such context.
-        """
-        source = kubeconfig or os.environ.get(KUBECONFIG, "")
-        if not source:
-            raise ClusterError(
-                f"which cluster is meant is not said: set {KUBECONFIG} to the path of the cluster's kubeconfig "
-                "(`. local/env.sh` does it for the local cluster). Hearth never takes ~/.kube/config by itself."
-            )
-        return cls(source, context or _current_context(source), namespace)
-
-
-def _is_content(kubeconfig: str) -> bool:
-    return "\n" in kubeconfig or kubeconfig.lstrip().startswith("{")
-
-
-def _unusable(kubeconfig: str, reason: str) -> ClusterError:
-    source = "of the stack's configuration" if _is_content(kubeconfig) else kubeconfig
-    return ClusterError(
-        f"the kubeconfig {source} does not lead to a cluster: {scrubbed(reason)}. "
-        f"Set {KUBECONFIG}, or kubernetes:kubeconfig and kubernetes:context of the stack, to the cluster that is meant."
-    )
-
-
-def _current_context(kubeconfig: str) -> str:
-    """Return the current context of a kubeconfig.
-
-    Raises:
-        ClusterError: it cannot be read or has none.
-    """
-    import yaml
-
-    paths = [Path(part).expanduser() for part in kubeconfig.split(os.pathsep) if part]
-    try:
-        texts = [kubeconfig] if _is_content(kubeconfig) else [path.read_text(encoding="utf-8") for path in paths]
-        contents = [yaml.safe_load(text) for text in texts]
-    except (OSError, UnicodeDecodeError) as error:
-        raise _unusable(kubeconfig, str(error)) from None
-    except yaml.YAMLError:
-        raise _unusable(kubeconfig, "it is not YAML") from None
-    found = next((content["current-context"] for content in contents if _has_context(content)), None)
-    if found is None:
-        raise _unusable(kubeconfig, "it has no current context, and none was named")
-    return str(found)
-
-
-def _has_context(content: Any) -> bool:
-    return isinstance(content, dict) and bool(content.get("current-context"))
 
 
 class KubernetesApi:
@@ -116,11 +38,44 @@ class KubernetesApi:
 
         source, chosen = self.cluster.kubeconfig, {"context": self.cluster.context, "persist_config": False}
         try:
-            if _is_content(source):
+            if self.cluster.is_content:
                 return new_client_from_config_dict(yaml.safe_load(source), **chosen)
             return new_client_from_config(config_file=source, **chosen)
         except (ConfigException, OSError, ValueError, yaml.YAMLError) as error:
-            raise _unusable(source, str(error)) from None
+            raise unusable(source, str(error)) from None
+
+    @cached_property
+    def identity(self) -> str:
+        """What tells this cluster from every other one: the UID of its namespace kube-system.
+
+        Raises:
+            ClusterError: the Kubernetes API cannot be used.
+        """
+        answer = self._core(
+            "look up the namespace kube-system, whose UID tells one cluster from another",
+            lambda api, fixed: api.read_namespace("kube-system", **fixed),
+        )
+        return str((answer or {})["metadata"]["uid"])
+
+    def require(self, recorded: str) -> None:
+        """Refuse a cluster that is not the one that was deployed to.
+
+        Args:
+            recorded: its identity, as Pulumi's state has it.
+
+        Raises:
+            ClusterError: it is another one, or the Kubernetes API cannot be used.
+        """
+        found = self.identity
+        if found == recorded:
+            return
+        raise ClusterError(
+            f"the context {self.cluster.context} leads to another cluster than this stack is deployed to: the UID of "
+            f"its namespace kube-system is {found}, and {recorded} is recorded. Set {STACK_CONTEXT} of the stack or "
+            f"{KUBECONFIG} to the right one. Where that cluster is gone for ever and "
+            f"this one takes its place: `pulumi stack export | sed s/{recorded}/{found}/ | pulumi stack import`, then "
+            "`pulumi up --refresh`."
+        )
 
     def new_core_api(self) -> Any:
         """Return a CoreV1Api with a client of its own, for calls that take the client's connection over."""
@@ -128,11 +83,11 @@ class KubernetesApi:
 
         return CoreV1Api(self._new_client())
 
-    def pods(self, selector: str) -> list[Object]:
-        """Return the Pods of the gateway's namespace with these labels, sorted by name."""
+    def pods(self, namespace: str, selector: str) -> list[Object]:
+        """Return the Pods of a namespace with these labels, sorted by name."""
         answer = self._core(
-            f"list the Pods {selector} in {self.cluster.namespace}",
-            lambda api, fixed: api.list_namespaced_pod(self.cluster.namespace, label_selector=selector, **fixed),
+            f"list the Pods {selector} in {namespace}",
+            lambda api, fixed: api.list_namespaced_pod(namespace, label_selector=selector, **fixed),
         )
         return sorted((answer or {}).get("items", []), key=lambda pod: str(pod["metadata"]["name"]))
 
@@ -203,12 +158,12 @@ class KubernetesApi:
             absent=(404,),
         )
 
-    def apply_deployment(self, name: str, manifest: Object, field_manager: str) -> Object | None:
+    def apply_deployment(self, manifest: Object, field_manager: str) -> Object | None:
         """Apply a part of a Deployment under a field manager of its own; `None` when there is no such Deployment.
 
         A server-side apply would create what is missing, so the Deployment is looked for first.
         """
-        namespace = self.cluster.namespace
+        namespace, name = manifest["metadata"]["namespace"], manifest["metadata"]["name"]
         if self.workload("Deployment", namespace, name) is None:
             return None
         return self._apps(

@@ -1,6 +1,6 @@
 """HTTP to a port of a Pod through the Kubernetes API, so that `pulumi up` needs no route to the gateway.
 
-The port is reached on the Pod's own loopback, where LiteLLM listens. Nothing is opened on the operator's machine.
+The port is reached on the Pod's own loopback. Nothing is opened on the operator's machine.
 """
 
 import select
@@ -11,8 +11,8 @@ from typing import Any, Final
 import httpcore
 import httpx
 
-from hearth.gatewayapi.errors import scrubbed
-from hearth.gatewayapi.kube import KubernetesApi
+from hearth.kubeapi.client import KubernetesApi
+from hearth.kubeapi.errors import scrubbed
 
 _READ_BYTES: Final = 65_536
 
@@ -20,26 +20,27 @@ _READ_BYTES: Final = 65_536
 class PodTransport(httpx.HTTPTransport):
     """An httpx transport whose every connection goes to one port of a Pod, whatever the URL's host is."""
 
-    def __init__(self, kubernetes: KubernetesApi, choose: Callable[[], str], port: int) -> None:
+    def __init__(self, kubernetes: KubernetesApi, namespace: str, choose: Callable[[], str], port: int) -> None:
         """Make no connection yet.
 
         Args:
             kubernetes: the cluster.
-            choose: names the Pod, in the gateway's namespace, for each new connection, so that a call that is tried
-                again need not go to a Pod that is gone.
+            namespace: namespace of the Pods.
+            choose: names the Pod for each new connection, so that a call that is tried again need not go to a Pod
+                that is gone.
             port: TCP port in the Pod; one that listens on the Pod's loopback is reached too.
         """
         super().__init__(trust_env=False)
         # httpx has no argument for this; a connection that failed is never taken up again, because each is a stream
         # of the Kubernetes API of its own.
         self._pool = httpcore.ConnectionPool(
-            max_connections=2, keepalive_expiry=20.0, network_backend=_PodBackend(kubernetes, choose, port)
+            max_connections=2, keepalive_expiry=20.0, network_backend=_PodBackend(kubernetes, namespace, choose, port)
         )
 
 
 class _PodBackend(httpcore.NetworkBackend):
-    def __init__(self, kubernetes: KubernetesApi, choose: Callable[[], str], port: int) -> None:
-        self._kubernetes, self._choose, self._port = kubernetes, choose, port
+    def __init__(self, kubernetes: KubernetesApi, namespace: str, choose: Callable[[], str], port: int) -> None:
+        self._kubernetes, self._namespace, self._choose, self._port = kubernetes, namespace, choose, port
 
     def connect_tcp(
         self,
@@ -57,7 +58,7 @@ class _PodBackend(httpcore.NetworkBackend):
             forward = portforward(
                 api.connect_get_namespaced_pod_portforward,
                 pod,
-                self._kubernetes.cluster.namespace,
+                self._namespace,
                 ports=str(self._port),
                 _request_timeout=timeout,
             )
@@ -105,7 +106,7 @@ class _PodStream(httpcore.NetworkStream):
         server_hostname: str | None = None,  # noqa: ARG002
         timeout: float | None = None,  # noqa: ARG002
     ) -> httpcore.NetworkStream:
-        raise httpcore.UnsupportedProtocol("the management API is plain HTTP inside the Pod")
+        raise httpcore.UnsupportedProtocol("a port-forward is plain TCP to the Pod")
 
     def get_extra_info(self, info: str) -> Any:
         if info != "is_readable":
