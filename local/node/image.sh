@@ -20,6 +20,7 @@ if [ "${1:-}" = --refs ]; then
   system_images
   exit
 fi
+[ -r "$bin/.stamp/cluster" ] || fail "the cluster's programs are not built, or by an older version of Hearth: make tools"
 node_root=$("$here/../../images/roots.sh" --ref node)
 iptables_root=$("$here/../../images/roots.sh" --ref iptables)
 
