@@ -107,7 +107,18 @@ def test_the_report_shows_what_took_longer_than_its_budget(runner: ModuleType, t
 
 
 def test_an_interrupted_run_ends_its_parts_and_cleans_up(tmp_path: Path) -> None:
-    waits = f"trap 'touch {tmp_path}/ended; exit 1' INT; touch {tmp_path}/begun; while :; do sleep 0.1; done"
+    waits = f"""
+import pathlib, signal, sys
+
+def end(*_):
+    pathlib.Path({str(tmp_path / "ended")!r}).touch()
+    sys.exit(1)
+
+signal.signal(signal.SIGINT, end)
+pathlib.Path({str(tmp_path / "begun")!r}).touch()
+while True:
+    signal.pause()
+"""
     program = f"""
 import importlib.util, pathlib, sys
 spec = importlib.util.spec_from_file_location("run_tests", {str(PROGRAM)!r})
@@ -117,7 +128,7 @@ spec.loader.exec_module(module)
 folder = pathlib.Path({str(tmp_path)!r})
 part = module.Part
 module.parts = lambda edge: (
-    part("prepare", ("bash", "-c", {waits!r})),
+    part("prepare", (sys.executable, "-c", {waits!r})),
     part("never", ("touch", f"{{folder}}/never"), ("prepare",)),
     part("delete", ("touch", f"{{folder}}/deleted"), ("never",), even_after_failures=True),
 )
