@@ -25,7 +25,12 @@ RECORD = Path(__file__).parents[2] / "hearth/intake/litellm_names.txt"
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 _OTHER_VENDORS = "litellm/llms/"
-_OUR_VENDOR = ("litellm/llms/base_llm/", "litellm/llms/custom_httpx/", "litellm/llms/openai/", "litellm/llms/openai_like/")
+_OUR_VENDOR = (
+    "litellm/llms/base_llm/",
+    "litellm/llms/custom_httpx/",
+    "litellm/llms/openai/",
+    "litellm/llms/openai_like/",
+)
 
 
 def names(source: str) -> frozenset[str]:
