@@ -77,7 +77,13 @@ CREDENTIAL_MALFORMED: Final = Refusal(
     "The upstream credential of this model cannot be sent.",
     "your key is right; tell the operator",
 )
-FORBIDDEN: Final = Refusal(403, "forbidden", _INVALID, "Your key may not do this.", "ask the operator")
+CREDENTIAL_REJECTED: Final = Refusal(
+    401,
+    "credential_rejected",
+    _AUTHENTICATION,
+    "The model server does not accept the credential that is configured for it.",
+    "your key is right; tell the operator",
+)
 NOT_FOUND: Final = Refusal(404, "not_found", _INVALID, "There is nothing at this method and path.", "check the path")
 MODEL_NOT_FOUND: Final = Refusal(
     404, "model_not_found", _INVALID, "The model does not exist or your key may not use it.", "see `GET /v1/models`"
@@ -133,7 +139,7 @@ TABLE: Final = (
     INVALID_API_KEY,
     CREDENTIAL_MISSING,
     CREDENTIAL_MALFORMED,
-    FORBIDDEN,
+    CREDENTIAL_REJECTED,
     NOT_FOUND,
     MODEL_NOT_FOUND,
     REQUEST_TIMEOUT,

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-RECORD = Path(__file__).parents[2] / "hearth/intake/litellm_names.txt"
+RECORD = Path(__file__).parents[1] / "wire/litellm_names.txt"
 """The names, one a line, sorted: what both versions of LiteLLM could read."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
