@@ -51,7 +51,7 @@ def parse(text: bytes) -> Any:
 
 def _check_depth(value: Any) -> None:
     level = [value]
-    for _ in range(MOST_DEPTH + 1):
+    for _ in range(MOST_DEPTH):
         level = [
             item
             for container in level
