@@ -1,9 +1,10 @@
 """The ASGI application that stands before LiteLLM's at the door for clients."""
 
 import asyncio
+import contextlib
 import json
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from typing import Any, Final
 
 from hearth.intake import errors
@@ -27,6 +28,11 @@ MOST_ERROR_BYTES: Final = 1_048_576
 """How much of an error of LiteLLM is read; its status is all that the rest could change."""
 MOST_LIST_BYTES: Final = 67_108_864
 """Largest list of models that is read."""
+BODY_SECONDS: Final = 60
+"""How long a body may take to arrive, in seconds."""
+MOST_BUFFERED_BYTES: Final = 134_217_728
+"""What the large bodies of all requests may take together, each up to the end of its answer. Small ones do not count,
+so that a caller with many large ones takes the place of other large ones and of nothing else."""
 
 _LOG: Final = logging.getLogger("hearth.intake")
 
@@ -41,6 +47,7 @@ class Intake:
     def __init__(self, application: Application, settings: Settings) -> None:
         self._application = application
         self._settings = settings
+        self._room = _Room(MOST_BUFFERED_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection's event: a request, or the start and end of the process.
@@ -50,7 +57,8 @@ class Intake:
         if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
         elif scope["type"] == "http":
-            await _Exchange(self._application, self._settings, scope, receive, send).serve()
+            with self._room.share() as share:
+                await _Exchange(self._application, self._settings, share, scope, receive, send).serve()
         elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008})
@@ -58,13 +66,43 @@ class Intake:
             raise ValueError(f"no such event: {scope['type']!r}")
 
 
+class _Room:
+    """Memory for large bodies, in bytes."""
+
+    def __init__(self, size: int) -> None:
+        self._free = size
+
+    @contextlib.contextmanager
+    def share(self) -> Iterator[Callable[[int], None]]:
+        """Give one request what takes memory for it; all of it is free again when the request ends."""
+        taken = 0
+
+        def take(size: int) -> None:
+            nonlocal taken
+            if size > self._free:
+                raise RefusedError(errors.UNAVAILABLE, ["Too many large requests are open."])
+            self._free -= size
+            taken += size
+
+        try:
+            yield take
+        finally:
+            self._free += taken
+
+
 class _Exchange:
     """One request and its answer."""
 
     def __init__(
-        self, application: Application, settings: Settings, scope: Scope, receive: Receive, send: Send
+        self,
+        application: Application,
+        settings: Settings,
+        take: Callable[[int], None],
+        scope: Scope,
+        receive: Receive,
+        send: Send,
     ) -> None:
-        self._application, self._settings = application, settings
+        self._application, self._settings, self._take = application, settings, take
         self._scope, self._receive, self._send = scope, receive, send
         self._state = RequestState()
         self._started = False
@@ -110,7 +148,11 @@ class _Exchange:
         )
 
     async def _admitted(self, operation: Operation, headers: Headers, passed: Headers) -> Admitted:
-        text = await self._body(headers)
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                text = await self._body(headers)
+        except TimeoutError:
+            raise RefusedError(errors.REQUEST_TIMEOUT) from None
         person = header(headers, END_USER_HEADER)
         try:
             if len(text) <= LARGE_BODY:
@@ -136,6 +178,8 @@ class _Exchange:
             size += len(piece)
             if size > most:
                 raise RefusedError(errors.REQUEST_TOO_LARGE)
+            if size > LARGE_BODY:
+                self._take(min(len(piece), size - LARGE_BODY))
             pieces.append(piece)
             if not message.get("more_body", False):
                 return b"".join(pieces)

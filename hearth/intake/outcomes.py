@@ -12,7 +12,7 @@ from hearth.intake import errors
 from hearth.intake.errors import Refusal
 from hearth.intake.state import Failure
 
-_ENDS: Final[Mapping[str, Refusal]] = MappingProxyType(
+ENDS: Final[Mapping[str, Refusal]] = MappingProxyType(
     {
         "bad_request": errors.BAD_REQUEST,
         "credential_malformed": errors.CREDENTIAL_MALFORMED,
@@ -26,12 +26,15 @@ _ENDS: Final[Mapping[str, Refusal]] = MappingProxyType(
         "response_too_large": errors.BAD_RESPONSE,
         "unprocessable": errors.BAD_REQUEST,
         "unsupported_media_type": errors.UNSUPPORTED_MEDIA_TYPE,
+        "upstream_certificate_failed": errors.UPSTREAM_REFUSED,
         "zone_denied": errors.UPSTREAM_REFUSED,
     }
 )
-_GOES_ON: Final[Mapping[str, Refusal]] = MappingProxyType(
+"""Codes of the guard after which no other deployment is asked, and what the client is told."""
+GOES_ON: Final[Mapping[str, Refusal]] = MappingProxyType(
     {
         "bad_response": errors.BAD_RESPONSE,
+        "encoding_refused": errors.BAD_RESPONSE,
         "gateway_timeout": errors.GATEWAY_TIMEOUT,
         "internal_error": errors.UPSTREAM_FAILED,
         "name_unresolved": errors.UNAVAILABLE,
@@ -39,8 +42,10 @@ _GOES_ON: Final[Mapping[str, Refusal]] = MappingProxyType(
         "queue_full": errors.QUEUE_FULL,
         "too_many_connections": errors.QUEUE_FULL,
         "unavailable": errors.UNAVAILABLE,
+        "upstream_failed": errors.UNAVAILABLE,
     }
 )
+"""Codes of the guard after which the next deployment of the alias is asked, and what the client is told by the last."""
 _REJECTED: Final = frozenset({400, 409, 413, 415, 422})
 """Statuses by which a model server says that the request is wrong."""
 
@@ -48,7 +53,7 @@ _REJECTED: Final = frozenset({400, 409, 413, 415, 422})
 def goes_on(failure: Failure) -> bool:
     """Return whether another deployment of the alias may be asked after this failure."""
     if failure.refusal is not None:
-        return failure.refusal in _GOES_ON
+        return failure.refusal in GOES_ON
     if failure.status is None:
         return True
     return failure.status in (408, 429) or failure.status >= 500
@@ -57,7 +62,7 @@ def goes_on(failure: Failure) -> bool:
 def of_failure(failure: Failure) -> tuple[Refusal, int, str | None]:
     """Return the row, the status and, where a model server's own text may be shown, that text."""
     if failure.refusal is not None:
-        row = _GOES_ON.get(failure.refusal) or _ENDS.get(failure.refusal) or errors.UPSTREAM_REFUSED
+        row = GOES_ON.get(failure.refusal) or ENDS.get(failure.refusal) or errors.UPSTREAM_REFUSED
         return row, row.status, None
     status = failure.status
     if status in _REJECTED:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import uvicorn
 
-from hearth.intake.application import Application, Intake, Receive, Scope, Send
+from hearth.intake.application import Application, Intake, Message, Receive, Scope, Send
 from hearth.intake.settings import Settings, load
 
 KEEP_ALIVE_SECONDS: Final = 75
@@ -43,10 +43,31 @@ class Doors:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection's event."""
         server = scope.get("server")
-        if scope["type"] == "http" and server is not None and server[0] == self._management:
+        if scope["type"] == "lifespan":
+            await self._application(scope, receive, _with_hook(send))
+        elif scope["type"] == "http" and server is not None and server[0] == self._management:
             await self._application(scope, receive, send)
         else:
             await self._intake(scope, receive, send)
+
+
+def _with_hook(send: Send) -> Send:
+    """Return what reports the start of the application, as failed where LiteLLM has not taken the hook.
+
+    Without it LiteLLM would ask an alias's next deployment after every failure, the paid one included.
+    """
+
+    async def report(message: Message) -> None:
+        if message["type"] == "lifespan.startup.complete":
+            import litellm
+
+            from hearth.intake.hook import HOOK
+
+            if HOOK not in litellm.callbacks:
+                message = {"type": "lifespan.startup.failed", "message": "LiteLLM's configuration names no hook"}
+        await send(message)
+
+    return report
 
 
 def listener(path: Path) -> socket.socket:

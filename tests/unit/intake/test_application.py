@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hearth.intake import application as module
 from hearth.intake.application import LARGE_BODY, Intake, Message, Receive, Scope, Send
 from hearth.intake.state import CURRENT, Failure
 from tests.unit.intake.bodies import BODIES, SETTINGS
@@ -78,11 +79,32 @@ def ask(
     key: tuple[bytes, bytes] = KEY,
 ) -> Answer:
     text = body if isinstance(body, bytes) else json.dumps(BODIES["chat"] if body is None else body).encode()
-    method = "GET" if path.startswith(("/v1/models", "/health")) else "POST"
-    scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "method": method, "path": path, "raw_path": path.encode(),
-        "query_string": b"", "headers": [key, JSON, *headers], "client": None, "server": None,
-    }  # fmt: skip
+    return ask_of(Intake(application, SETTINGS), text, *headers, path=path, pieces=pieces, key=key)
+
+
+def request(path: str, *headers: tuple[bytes, bytes], key: tuple[bytes, bytes] = KEY) -> Scope:
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "method": "GET" if path.startswith(("/v1/models", "/health")) else "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [key, JSON, *headers],
+        "client": None,
+        "server": None,
+    }
+
+
+def ask_of(
+    intake: Intake,
+    body: Any,
+    *headers: tuple[bytes, bytes],
+    path: str = "/v1/chat/completions",
+    pieces: list[bytes] | None = None,
+    key: tuple[bytes, bytes] = KEY,
+) -> Answer:
+    text = body if isinstance(body, bytes) else json.dumps(body).encode()
     told = [
         {"type": "http.request", "body": piece, "more_body": True}
         for piece in (pieces if pieces is not None else [text])
@@ -96,7 +118,7 @@ def ask(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(Intake(application, SETTINGS)(scope, receive, send))
+    asyncio.run(intake(request(path, *headers, key=key), receive, send))
     return Answer(sent)
 
 
@@ -146,11 +168,7 @@ def test_a_client_that_goes_away_is_told_nothing() -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    scope = {
-        "type": "http", "asgi": {}, "method": "POST", "path": "/v1/embeddings", "raw_path": b"/v1/embeddings",
-        "query_string": b"", "headers": [KEY, JSON],
-    }  # fmt: skip
-    asyncio.run(Intake(LiteLLM(), SETTINGS)(scope, receive, send))
+    asyncio.run(Intake(LiteLLM(), SETTINGS)(request("/v1/embeddings"), receive, send))
     assert not sent
 
 
@@ -409,3 +427,36 @@ def test_requests_know_nothing_of_each_other() -> None:
     ask(LiteLLM(handler))
     assert states[0] is not states[1]
     assert CURRENT.get() is None
+
+
+def test_large_bodies_take_the_place_of_large_ones_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_BUFFERED_BYTES", 2 * LARGE_BODY)
+    large = {"model": "gemma", "messages": [{"role": "user", "content": "x" * 2 * LARGE_BODY}]}
+    answers: list[Answer] = []
+
+    async def handler(scope: Scope, receive: Receive, send: Send) -> None:
+        if not answers:
+            answers.append(await asyncio.to_thread(ask_of, intake, large))
+            answers.append(await asyncio.to_thread(ask_of, intake, BODIES["chat"]))
+        await answer(send, 200, "{}")
+
+    intake = Intake(LiteLLM(handler), SETTINGS)
+    assert ask_of(intake, large).status == 200
+    assert [found.status for found in answers] == [503, 200]
+    assert answers[0].error["code"] == "unavailable"
+    assert ask_of(intake, large).status == 200  # what was taken is free again
+
+
+def test_a_body_has_a_time_to_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BODY_SECONDS", 0.05)
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(Intake(LiteLLM(), SETTINGS)(request("/v1/embeddings"), receive, send))
+    assert Answer(sent).error["code"] == "request_timeout"
