@@ -5,8 +5,6 @@ deployment is offered at a time, in the claim's order, each at most once, and `o
 LiteLLM's configuration names it: `litellm_settings.callbacks: hearth.intake.hook.HOOK`.
 """
 
-import json
-import re
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
@@ -15,9 +13,7 @@ from litellm.integrations.custom_logger import CustomLogger
 from hearth.intake.answers import retry_after
 from hearth.intake.outcomes import goes_on
 from hearth.intake.state import CURRENT, Failure, RequestState
-
-_VENDOR_MARK: Final = "OpenAIException - "
-_STATUS_MARK: Final = re.compile(r"Error code: [0-9]{3} - ")
+from hearth.intake.upstream_text import upstream_text
 
 
 class NoDeploymentError(Exception):
@@ -106,7 +102,7 @@ def failure_of(exception: Exception) -> Failure:
     return Failure(
         refusal=headers.get("x-refusal"),
         status=int(status) if answered and isinstance(status, int) else None,
-        message=_message(exception),
+        message=upstream_text(getattr(exception, "body", None), str(getattr(exception, "message", "") or "")),
         retry_after=retry_after(headers.get("retry-after")),
     )
 
@@ -120,28 +116,6 @@ def _headers(exception: Exception) -> Mapping[Any, Any]:
         if isinstance(candidate, Mapping) and candidate:
             return candidate
     return {}
-
-
-def _message(exception: Exception) -> str | None:
-    """Return the model server's own text, out of the parsed body or out of LiteLLM's message around it."""
-    body = getattr(exception, "body", None)
-    if not isinstance(body, Mapping):
-        text = str(getattr(exception, "message", "") or "")
-        _, found, text = text.rpartition(_VENDOR_MARK)
-        if not found:
-            return None
-        text = _STATUS_MARK.sub("", text, count=1)
-        try:
-            body = json.loads(text)
-        except ValueError:
-            return None if "litellm" in text.lower() else text
-    if not isinstance(body, Mapping):
-        return None
-    error = body.get("error", body)
-    for value in (error, *(error.get(name) for name in ("message", "detail") if isinstance(error, Mapping))):
-        if isinstance(value, str):
-            return value
-    return None
 
 
 def _identity(deployment: Mapping[str, Any]) -> str:

@@ -178,8 +178,15 @@ GOES_ON = (
     "not_eligible",
 )
 STATUS = {
-    "bad_request": 400, "credential_missing": 401, "invalid_api_key": 401, "request_too_large": 413,
-    "queue_full": 429, "internal_error": 500, "unavailable": 503, "name_unresolved": 503, "not_eligible": 503,
+    "bad_request": 400,
+    "credential_missing": 401,
+    "invalid_api_key": 401,
+    "request_too_large": 413,
+    "queue_full": 429,
+    "internal_error": 500,
+    "unavailable": 503,
+    "name_unresolved": 503,
+    "not_eligible": 503,
     "gateway_timeout": 504,
 }
 
