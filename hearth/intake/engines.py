@@ -141,27 +141,3 @@ FIELD_VALIDATORS: Final[dict[str, TypeAdapter[object]]] = {
     name: _validator(kind) for name, kind in {**_LLAMA_CPP, **_VLLM, **_OLLAMA}.items()
 }
 """How the value of an engine's field is judged. Engines that share a name share its meaning."""
-
-NEVER: Final = frozenset(
-    {
-        # Bounds of the answer under another name: two numbers are two truths.
-        *("n_predict", "num_predict", "max_new_tokens", "max_gen_len", "max_length", "t_max_predict_ms", "best_of"),
-        # What belongs to other requests, or to the server: slots, adapters, priorities, caches, identities.
-        *(
-            "id_slot",
-            "lora",
-            "priority",
-            "request_id",
-            "kv_transfer_params",
-            "vllm_xargs",
-            "keep_alive",
-            "cache_prompt",
-        ),
-        *("slot_id", "lora_request", "logits_processors", "return_progress", "response_fields", "speculative"),
-        # A template is a program, and files and addresses are read by whoever understands them.
-        *("chat_template", "template", "mm_processor_kwargs", "documents", "data_sources", "tools_path"),
-        # What carries further fields to LiteLLM or the SDK.
-        *("extra_body", "extra_headers", "extra_query", "options", "metadata", "headers", "timeout", "model"),
-    }
-)
-"""Names that no claim can allow with `extraFields`."""

@@ -89,6 +89,9 @@ MODEL_NOT_FOUND: Final = Refusal(
     404, "model_not_found", _INVALID, "The model does not exist or your key may not use it.", "see `GET /v1/models`"
 )
 REQUEST_TIMEOUT: Final = Refusal(408, "request_timeout", _INVALID, "The request took too long to arrive.", "repeat it")
+LENGTH_REQUIRED: Final = Refusal(
+    411, "length_required", _INVALID, "The request needs a Content-Length.", "send one, as all usual libraries do"
+)
 REQUEST_TOO_LARGE: Final = Refusal(
     413, "request_too_large", _INVALID, "The request body is larger than permitted here.", "send less"
 )
@@ -143,6 +146,7 @@ TABLE: Final = (
     NOT_FOUND,
     MODEL_NOT_FOUND,
     REQUEST_TIMEOUT,
+    LENGTH_REQUIRED,
     REQUEST_TOO_LARGE,
     UNSUPPORTED_MEDIA_TYPE,
     QUEUE_FULL,

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hearth.intake.engines import ENGINE_FIELDS, NEVER, Engine
+from hearth.intake.engines import ENGINE_FIELDS, Engine
+from hearth.intake.names import NEVER
 
 Operation = Literal["chat", "completion", "embedding", "responses"]
 """An operation by the name that the claim gives it."""

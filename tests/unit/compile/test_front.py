@@ -31,9 +31,18 @@ def test_a_larger_sidecar_raises_the_bound_of_a_body() -> None:
     )
 
 
-def test_only_the_two_pod_ports_are_bound() -> None:
+def test_two_ports_of_the_pod_are_bound_and_one_on_loopback() -> None:
     binds = re.findall(r"^ +bind (.*)$", compile_front(resolve(claim())).files["front.cfg"], re.MULTILINE)
-    assert binds == [":4000 proto h1", ":8406"]
+    assert binds == [":4000 proto h1", ":8406", "127.0.0.1:4001 proto h1"]
+
+
+def test_clients_reach_the_intake_and_port_forward_reaches_past_it() -> None:
+    text = compile_front(resolve(claim())).files["front.cfg"]
+    backends = dict(re.findall(r"^backend (\w+) from front\n((?: .*\n)+)", text, re.MULTILINE))
+    assert "server litellm unix@/run/hearth/client.sock check" in backends["litellm"]
+    assert "server litellm unix@/run/hearth/management.sock" in backends["management"]
+    frontends = dict(re.findall(r"^frontend (\w+) from front\n((?:(?: .*)?\n|#.*\n|\{.*\n)+)", text, re.MULTILINE))
+    assert [name for name, lines in frontends.items() if "management" in lines] == ["management"]
 
 
 def test_log_lines_are_json_without_target_or_header() -> None:

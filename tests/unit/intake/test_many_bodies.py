@@ -9,8 +9,9 @@ import pytest
 
 from hearth.intake.admission import SCHEMAS
 from hearth.intake.application import Intake, Message, Receive, Scope, Send
-from hearth.intake.engines import FIELD_VALIDATORS, NEVER
+from hearth.intake.engines import FIELD_VALIDATORS
 from hearth.intake.errors import TABLE
+from hearth.intake.names import NEVER
 from hearth.intake.requests import OPERATION_PATHS
 from hearth.intake.settings import Operation
 from tests.support.litellm_reads import RECORD

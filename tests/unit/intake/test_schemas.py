@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from hearth.intake.admission import SCHEMAS, admit
-from hearth.intake.engines import ENGINE_FIELDS, FIELD_VALIDATORS, NEVER
+from hearth.intake.engines import ENGINE_FIELDS, FIELD_VALIDATORS
 from hearth.intake.errors import RefusedError
+from hearth.intake.names import API_FIELDS, NEVER
 from hearth.intake.settings import Operation
 from tests.support.litellm_reads import RECORD, names
 from tests.unit.intake.bodies import BODIES, SETTINGS, passed
@@ -78,9 +79,12 @@ def test_no_field_has_a_second_name(operation: Operation) -> None:
     assert not [name for name, field in SCHEMAS[operation].model_fields.items() if field.alias]
 
 
+def test_the_names_of_the_api_are_those_of_the_schemas() -> None:
+    assert {name for schema in SCHEMAS.values() for name in schema.model_fields} == API_FIELDS
+
+
 def test_engines_own_fields_are_no_fields_of_the_api_and_none_that_are_never_allowed() -> None:
-    api = {name for schema in SCHEMAS.values() for name in schema.model_fields} - {"reasoning"}
-    assert not set(FIELD_VALIDATORS) & api
+    assert set(FIELD_VALIDATORS) & API_FIELDS == {"reasoning"}  # of the responses API, and of Ollama's chat
     assert not set(FIELD_VALIDATORS) & NEVER
     assert set(FIELD_VALIDATORS) == set().union(*ENGINE_FIELDS.values())
 
