@@ -44,27 +44,32 @@ class Doors:
         """Serve one connection's event."""
         server = scope.get("server")
         if scope["type"] == "lifespan":
-            await self._application(scope, receive, _with_hook(send))
+            await self._application(scope, receive, _closed(send))
         elif scope["type"] == "http" and server is not None and server[0] == self._management:
             await self._application(scope, receive, send)
         else:
             await self._intake(scope, receive, send)
 
 
-def _with_hook(send: Send) -> Send:
-    """Return what reports the start of the application, as failed where LiteLLM has not taken the hook.
+def _closed(send: Send) -> Send:
+    """Return what reports the start of the application, as failed where LiteLLM would serve without a lock.
 
-    Without it LiteLLM would ask an alias's next deployment after every failure, the paid one included.
+    Without the hook it would ask the next deployment after every failure, a paid one included; without a master
+    key 1.103 asks for no key at all.
     """
 
     async def report(message: Message) -> None:
         if message["type"] == "lifespan.startup.complete":
             import litellm
+            from litellm.proxy import proxy_server
 
             from hearth.intake.hook import HOOK
 
-            if HOOK not in litellm.callbacks:
-                message = {"type": "lifespan.startup.failed", "message": "LiteLLM's configuration names no hook"}
+            missing = [] if HOOK in litellm.callbacks else ["hook"]
+            missing += [] if proxy_server.master_key else ["master key"]
+            if missing:
+                text = f"LiteLLM has no {' and no '.join(missing)}"
+                message = {"type": "lifespan.startup.failed", "message": text}
         await send(message)
 
     return report

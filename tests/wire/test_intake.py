@@ -12,9 +12,10 @@ from typing import Any
 import httpx
 import openai
 import pytest
+import yaml
 
 from hearth.intake.requests import OPERATION_PATHS
-from tests.support.intake import LEAK, VERSIONS, Gateway
+from tests.support.intake import LEAK, START_SECONDS, VERSIONS, Gateway
 from tests.support.litellm_reads import RECORD, litellm_names
 from tests.unit.intake.bodies import BODIES
 from tests.unit.intake.test_admission import ATTACKS
@@ -70,11 +71,9 @@ def test_an_engines_own_field_reaches_it(gateway: Gateway, operation: str) -> No
     assert "extra_body" not in body
 
 
-@pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_reaches_nobody(gateway: Gateway, name: str) -> None:
+def test_no_attack_reaches_anybody(gateway: Gateway) -> None:
     gateway.models.script()
-    answer = ask(gateway, **ATTACKS[name])
-    assert code(answer)[0] in (400, 404)
+    assert {name for name, fields in ATTACKS.items() if code(ask(gateway, **fields))[0] not in (400, 404)} == set()
     assert not gateway.models.asked
 
 
@@ -335,6 +334,7 @@ def test_litellm_names_nothing_that_is_not_on_record(version: str) -> None:
     assert sorted(litellm_names(site) - set(RECORD.read_text().split())) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_stream_survives_the_end_of_the_process(version: str, tmp_path: Path) -> None:
     gateway = Gateway(version, tmp_path, longest=40)
@@ -364,12 +364,15 @@ def test_a_stream_survives_the_end_of_the_process(version: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_litellm_that_does_not_start_ends_the_process(version: str, tmp_path: Path) -> None:
+def test_without_key_and_hook_there_is_no_process(version: str, tmp_path: Path) -> None:
     gateway = Gateway(version, tmp_path)
     try:
         del gateway.environment["LITELLM_MASTER_KEY"]
+        config = yaml.safe_load((tmp_path / "config.yaml").read_text())
+        del config["litellm_settings"]["callbacks"]
+        (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
         gateway.start(wait=False)
         assert gateway.process is not None
-        assert gateway.process.wait(240) != 0
+        assert gateway.process.wait(START_SECONDS) != 0
     finally:
         gateway.stop()
