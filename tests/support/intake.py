@@ -182,6 +182,9 @@ class Gateway:
                 "drop_params": False,
                 "num_retries": 0,
                 "json_logs": True,
+                "redact_messages_in_exceptions": True,
+                "turn_off_message_logging": True,
+                "expose_router_debug_in_errors": False,
                 "callbacks": "hearth.intake.hook.HOOK",
             },
         }
