@@ -16,8 +16,9 @@ from typing import Any
 import httpx
 import yaml
 
-ROOT = Path(__file__).parents[2]
-VERSIONS = {"image": ROOT / ".tools/litellm-image", "published": ROOT / ".tools/litellm-published"}
+from tests.support.litellm import LITELLM_PROGRAMS, LiteLLMProgram
+
+VERSIONS = LITELLM_PROGRAMS
 START_SECONDS = 240
 USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 ANSWERS: dict[str, dict[str, Any]] = {
@@ -136,8 +137,7 @@ class Gateway:
     def __init__(
         self, version: str, folder: Path, *, longest: int = 60, settings: dict[str, Any] | None = None
     ) -> None:
-        self.tools = VERSIONS[version]
-        assert (self.tools / "bin/python").exists(), f"no LiteLLM in {self.tools}: run local/test-tools.sh"
+        self.program = LiteLLMProgram.of(version)
         self.folder, self.key = folder, f"sk-{secrets.token_hex(16)}"
         self.models = ModelServers()
         self.client_socket, self.management_socket = folder / "client.sock", folder / "management.sock"
@@ -145,14 +145,12 @@ class Gateway:
         (folder / "settings.json").write_text(json.dumps(settings or self._settings(longest)))
         self.log = folder / "log"
         self.environment = {
-            "PATH": f"{self.tools}/bin:/usr/bin:/bin",
-            "PYTHONPATH": str(ROOT),
-            "HOME": str(folder),
-            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            **self.program.environment(folder),
             "LITELLM_MODE": "PRODUCTION",
             "LITELLM_MASTER_KEY": self.key,
             "DEFAULT_MAX_RETRIES": "0",
         }
+        self.start_by = ["-m", "hearth.intake"]
         self.process: subprocess.Popen[bytes] | None = None
 
     def _config(self) -> dict[str, Any]:
@@ -207,7 +205,7 @@ class Gateway:
         arguments += [self.client_socket, self.management_socket]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [self.tools / "bin/python", "-m", "hearth.intake", *arguments],
+                [self.program.home / "bin/python", *self.start_by, *arguments],
                 env=self.environment,
                 cwd=self.folder,
                 stdout=log,

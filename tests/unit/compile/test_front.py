@@ -38,11 +38,11 @@ def test_two_ports_of_the_pod_are_bound_and_one_on_loopback() -> None:
 
 def test_clients_reach_the_intake_and_port_forward_reaches_past_it() -> None:
     text = compile_front(resolve(claim())).files["front.cfg"]
-    backends = dict(re.findall(r"^backend (\w+) from front\n((?: .*\n)+)", text, re.MULTILINE))
-    assert "server litellm unix@/run/hearth/client.sock check" in backends["litellm"]
-    assert "server litellm unix@/run/hearth/management.sock" in backends["management"]
-    frontends = dict(re.findall(r"^frontend (\w+) from front\n((?:(?: .*)?\n|#.*\n|\{.*\n)+)", text, re.MULTILINE))
-    assert [name for name, lines in frontends.items() if "management" in lines] == ["management"]
+    sections = re.split(r"\n(?=(?:frontend|backend) )", text)
+    named = {" ".join(section.split()[:2]): section for section in sections}
+    assert "server litellm unix@/run/hearth/client.sock check" in named["backend litellm"]
+    assert "server litellm unix@/run/hearth/management.sock" in named["backend management"]
+    assert [name for name, lines in named.items() if "default_backend management" in lines] == ["frontend management"]
 
 
 def test_log_lines_are_json_without_target_or_header() -> None:

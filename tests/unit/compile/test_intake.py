@@ -47,7 +47,7 @@ def test_an_alias_takes_what_all_of_its_deployments_take() -> None:
     def declare(values: dict[str, Any]) -> None:
         two_deployments(values)
         values["deployments"]["gemma-host"] |= {"contextTokens": 1_000, "extraFields": ["a", "b"]}
-        values["deployments"]["gemma-pod"] |= {"contextTokens": 100_000, "extraFields": ["b", "c"]}
+        values["deployments"]["gemma-pod"] |= {"contextTokens": 2_000, "extraFields": ["b", "c"]}
 
     model = compiled(declare)["models"]["house"]
     assert (model["contextTokens"], model["defaultMaxTokens"]) == (1_000, 500)
@@ -57,12 +57,10 @@ def test_an_alias_takes_what_all_of_its_deployments_take() -> None:
 
 
 def test_an_answer_without_a_bound_leaves_room_for_the_prompt() -> None:
-    def declare(values: dict[str, Any]) -> None:
-        two_deployments(values)
-        for name in ("gemma-host", "gemma-pod"):
-            values["deployments"][name]["contextTokens"] = 1_000_000
-
-    assert compiled(declare)["models"]["house"]["defaultMaxTokens"] == MOST_DEFAULT_TOKENS
+    models = compile_intake(resolve(loaded("production").claim))["models"]
+    for model in models.values():
+        assert model["defaultMaxTokens"] == min(model["contextTokens"] // 2, MOST_DEFAULT_TOKENS)
+    assert {model["defaultMaxTokens"] for model in models.values()} & {MOST_DEFAULT_TOKENS}
 
 
 def test_what_is_withheld_counts_for_nothing() -> None:
