@@ -150,7 +150,8 @@ def test_the_pool_is_as_large_as_declared(gateway: Gateway) -> None:
     finally:
         done.set()
         watching.join()
-    assert set(statuses) == {200, 401}
+    # 503: LiteLLM waited too long for one of the few connections.
+    assert {200, 401} <= set(statuses) <= {200, 401, 503}
     assert 1 <= most <= POOL
 
 
