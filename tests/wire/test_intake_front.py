@@ -12,6 +12,7 @@ from hearth.compile.intake import START, intake_program
 from hearth.topology.resolve import resolve
 from tests.support.intake import Gateway
 from tests.support.proxy_claims import claim
+from tests.support.tools import tool
 from tests.unit.intake.bodies import BODIES
 from tests.wire.client import wait_for
 from tests.wire.haproxy import Haproxy
@@ -19,6 +20,12 @@ from tests.wire.haproxy import Haproxy
 pytestmark = pytest.mark.wire
 
 CLIENT, MANAGEMENT, PROBE = "http://127.0.0.1:4000", "http://127.0.0.1:4001", "http://127.0.0.1:8406"
+
+
+@pytest.fixture(scope="session")
+def haproxy_program() -> str:
+    """One series is enough here; what differs between them is the matter of test_front.py."""
+    return str(tool("haproxy-3.0") / "haproxy")
 
 
 @pytest.fixture(scope="module")
