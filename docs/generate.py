@@ -1,7 +1,7 @@
 """Writes what the documents take from elsewhere: python docs/generate.py.
 
 claim-reference.md comes from the claim's own docstrings and rules; between the markers of claim.md stand the example
-stacks, as they are. A test keeps both in step.
+stacks, as they are, and between those of client-guide.md the errors of the intake. A test keeps them in step.
 """
 
 import re
@@ -13,10 +13,12 @@ from typing import Any
 from hearth.claim import rules
 from hearth.claim.base import MEANINGS
 from hearth.claim.claim import Claim
+from hearth.intake.errors import TABLE
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "claim-reference.md"
 GUIDE = HERE / "claim.md"
+CLIENT_GUIDE = HERE / "client-guide.md"
 
 HEAD = """\
 # Reference of the claim
@@ -158,6 +160,17 @@ def guide() -> str:
     return re.sub(r"<!-- begin (stacks/\S+) -->\n.*?<!-- end -->", example, text, flags=re.DOTALL)
 
 
+def client_guide() -> str:
+    """Return the text of client-guide.md with the table of errors as the intake has it."""
+    lines = ["| status | code | means | what to do |", "|---|---|---|---|"]
+    lines += [f"| {row.status} | `{row.code}` | {_cell(row.message)} | {_cell(row.remedy)} |" for row in TABLE]
+    table = "\n".join(lines)
+    text = CLIENT_GUIDE.read_text(encoding="utf-8")
+    begin, end = "<!-- begin errors -->", "<!-- end -->"
+    return re.sub(f"{begin}\n.*?{end}", lambda _: f"{begin}\n{table}\n{end}", text, flags=re.DOTALL)
+
+
 if __name__ == "__main__":
     REFERENCE.write_text(reference(), encoding="utf-8")
     GUIDE.write_text(guide(), encoding="utf-8")
+    CLIENT_GUIDE.write_text(client_guide(), encoding="utf-8")

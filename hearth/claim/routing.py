@@ -4,9 +4,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hearth.claim.base import Identifier, OneLine, Shape
+from hearth.claim.base import Identifier, OneLine, Shape, matching
 from hearth.claim.operations import Operation
 
+FieldName = Annotated[
+    str, matching(r"^[A-Za-z_][A-Za-z0-9_]{0,63}$", "a name of 1 to 64 letters, digits and underscores, no digit first")
+]
+"""Name of a field of a request's body."""
 Lane = Literal["query", "indexing", "standard"]
 """Kind of traffic; lanes do not share a capacity domain (S4-120)."""
 
@@ -39,6 +43,10 @@ class Deployment(Shape):
     """The traffic that it serves."""
     context_tokens: Annotated[int, Field(ge=1, le=10_000_000)] = 4096
     """The advertised context window in tokens."""
+    default_max_tokens: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    """Most tokens of an answer to a request that names no bound; half of the context and at most 4,096 when none."""
+    extra_fields: tuple[FieldName, ...] = ()
+    """Fields of a request beyond the OpenAI API and the engine's documented sampling fields that go on to it."""
     pricing: Pricing
     """Its price; every deployment has one (S4-122)."""
     embedding_space: OneLine | None = None

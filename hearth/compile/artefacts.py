@@ -10,6 +10,7 @@ from hearth.compile.digests import expected_evidence
 from hearth.compile.files import ConfigFiles
 from hearth.compile.front import compile_front
 from hearth.compile.guard import compile_guard
+from hearth.compile.intake import compile_intake, intake_json
 from hearth.compile.litellm import compile_litellm, connection_pool_limit, litellm_yaml
 from hearth.compile.sidecar import POD_LAYOUT, SidecarConfig, compile_sidecar, host_layout
 from hearth.compile.snapshot import snapshot, snapshot_digest
@@ -25,6 +26,8 @@ class Artefacts:
     """Content of LiteLLM's config.yaml (S3-6); empty without a gateway."""
     litellm_yaml: str
     """The same as the text that the ConfigMap holds (S3-11); empty without a gateway."""
+    intake_json: str
+    """What the intake is told, as the text that the ConfigMap holds; empty without a gateway."""
     guard: ConfigFiles
     """Files of the guard; none without a gateway."""
     front: ConfigFiles
@@ -92,10 +95,12 @@ def compile_topology(
     enabled = topology.enabled
     litellm = compile_litellm(topology, withheld=left_out) if enabled else {}
     text = litellm_yaml(litellm) if enabled else ""
+    intake = intake_json(compile_intake(topology, withheld=left_out)) if enabled else ""
     guard = compile_guard(topology) if enabled else ConfigFiles({})
     front = compile_front(topology) if enabled else ConfigFiles({})
     configurations = {
         "litellm": hashlib.sha256(text.encode()).hexdigest(),
+        "intake": hashlib.sha256(intake.encode()).hexdigest(),
         "guard": guard.digest,
         "front": front.digest,
     }
@@ -110,6 +115,7 @@ def compile_topology(
     return Artefacts(
         litellm=litellm,
         litellm_yaml=text,
+        intake_json=intake,
         guard=guard,
         front=front,
         sidecars=sidecars,

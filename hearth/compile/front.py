@@ -9,7 +9,7 @@ from typing import Final
 from hearth.claim.operations import OPERATIONS
 from hearth.compile import proxy_refusals as refusals
 from hearth.compile.files import ConfigFiles
-from hearth.compile.names import FRONT_PROBE_PORT, GATEWAY_PORT, LITELLM_PORT
+from hearth.compile.names import CLIENT_SOCKET, FRONT_PROBE_PORT, GATEWAY_PORT, LITELLM_PORT, MANAGEMENT_SOCKET
 from hearth.compile.proxy_text import MEASURES, render
 from hearth.topology.topology import Topology
 
@@ -40,7 +40,6 @@ DROPPED_RESPONSE_HEADERS: Final = (
     "llm_provider-.*",
     "server",
     "set-cookie",
-    "x-refusal",
     "x-litellm-(?!(attempted-fallbacks|attempted-retries|call-id|model-group|response-cost)$).*",
 )
 """Response headers that would tell a tenant about upstreams, keys and other tenants' models (S4-145)."""
@@ -56,12 +55,19 @@ def longest_answer_ms(topology: Topology) -> int:
     return max((*chains, *timeouts.values()), default=0)
 
 
+def largest_request_bytes(topology: Topology) -> int:
+    """Return the size of the largest request body that any upstream takes, in bytes."""
+    return max([MAX_REQUEST_BYTES, *(upstream.bounds.request_bytes or 0 for upstream in topology.upstreams)])
+
+
 def compile_front(
     topology: Topology,
     *,
     listen: str = f":{GATEWAY_PORT}",
     probe: str = f":{FRONT_PROBE_PORT}",
-    litellm: str = f"127.0.0.1:{LITELLM_PORT}",
+    litellm: str = f"unix@{CLIENT_SOCKET}",
+    management: str = f"127.0.0.1:{LITELLM_PORT}",
+    management_door: str = f"unix@{MANAGEMENT_SOCKET}",
 ) -> ConfigFiles:
     """Compile the front, which runs in the guard's HAProxy process: `haproxy -f guard.cfg -f front.cfg`.
 
@@ -69,12 +75,13 @@ def compile_front(
         topology: the topology.
         listen: where clients connect to, as HAProxy's `bind` spells it.
         probe: where the kubelet asks for readiness (`/readyz`) and liveness (`/health/liveliness`).
-        litellm: address of LiteLLM.
+        litellm: address of LiteLLM's door for clients.
+        management: where port-forward connects to.
+        management_door: address of LiteLLM's other door.
 
     Returns:
         front.cfg.
     """
-    bodies = (upstream.bounds.request_bytes or 0 for upstream in topology.upstreams)
     text = render(
         "front.cfg.j2",
         client_connections=CLIENT_CONNECTIONS,
@@ -83,6 +90,8 @@ def compile_front(
         dropped_response_headers="^(" + "|".join(DROPPED_RESPONSE_HEADERS) + ")$",
         listen=listen,
         litellm=litellm,
+        management=management,
+        management_door=management_door,
         log_fields={
             "ts": "%Ts.%ms",
             "proxy": '"front"',
@@ -94,7 +103,7 @@ def compile_front(
         paths=[(operation, f"/v1{spec.path}") for operation, spec in OPERATIONS.items()],
         probe=probe,
         refusals=refusals,
-        request_bytes=max([MAX_REQUEST_BYTES, *bodies]),
+        request_bytes=largest_request_bytes(topology),
         server_timeout_ms=longest_answer_ms(topology) + 10_000,
     )
     return ConfigFiles({"front.cfg": text})

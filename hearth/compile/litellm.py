@@ -18,6 +18,8 @@ from hearth.topology.upstreams import DEFAULT_BOUNDS, Upstream
 
 PERSON_BUDGET: Final = "hearth-person"
 """Budget id of everybody whom a request names (S3-55, S3-56)."""
+HOOK: Final = "hearth.intake.hook.HOOK"
+"""What LiteLLM calls before and after each attempt; it lies beside its program in the container."""
 GUARD_API_KEY: Final = "the-guard-adds-the-credential"
 """What LiteLLM sends as credential. The guard removes it; it opens nothing anywhere."""
 GATEWAY_CONNECTIONS: Final = 145
@@ -79,6 +81,10 @@ def compile_litellm(topology: Topology, *, withheld: Mapping[str, str] | None = 
             # still for everybody until the hub answers.
             "disable_hf_tokenizer_download": True,
             "json_logs": True,
+            # Offers the deployments of an alias one at a time.
+            "callbacks": HOOK,
+            # Else an error names every deployment and its fallbacks.
+            "expose_router_debug_in_errors": False,
             **({"max_end_user_budget_id": PERSON_BUDGET} if topology.gateway.person_budget else {}),
         },
     }

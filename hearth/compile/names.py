@@ -20,7 +20,13 @@ CACHE: Final = "llm-cache"
 GATEWAY_PORT: Final = 4000
 """TCP port of the front: the client API."""
 LITELLM_PORT: Final = 4001
-"""TCP port of LiteLLM, on loopback only."""
+"""TCP port that leads to LiteLLM past the intake, on loopback only: for port-forward."""
+DOORS: Final = "/run/hearth"
+"""Folder of LiteLLM's sockets, which only the containers of the gateway's Pod share."""
+CLIENT_SOCKET: Final = f"{DOORS}/client.sock"
+"""LiteLLM behind the intake."""
+MANAGEMENT_SOCKET: Final = f"{DOORS}/management.sock"
+"""LiteLLM past the intake."""
 FRONT_PROBE_PORT: Final = 8406
 """TCP port of the gateway's readiness and liveness probe."""
 

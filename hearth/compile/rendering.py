@@ -49,6 +49,7 @@ def rendered_files(topology: Topology, artefacts: Artefacts) -> dict[str, str]:
     }
     if artefacts.litellm_yaml:
         files["litellm/config.yaml"] = artefacts.litellm_yaml
+        files["litellm/intake.json"] = artefacts.intake_json
     for folder, texts in _configurations(artefacts):
         files |= {f"{folder}/{name}": text for name, text in texts.items()}
     for path, found in _manifests(topology, artefacts):

@@ -22,6 +22,7 @@ from tests.support.tools import tool
 LITELLM_PROGRAMS = ("image", "published")
 """The LiteLLM of the image that is built here, and that of the published image."""
 
+ROOT = Path(__file__).parents[2]
 MODELS = ("fast", "other")
 PERSON_BUDGET = "hearth-person"
 KEY_CACHE_SECONDS = 5
@@ -49,6 +50,8 @@ class LiteLLMProgram:
             "HOME": str(folder),
             "PRISMA_QUERY_ENGINE_BINARY": str(self.home / "engine/query-engine"),
             "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            # The compiled configuration names the hook.
+            "PYTHONPATH": str(ROOT),
         }
 
     def migrate(self, database_url: str, folder: Path) -> None:

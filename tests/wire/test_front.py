@@ -24,7 +24,12 @@ PROBE = Server("127.0.0.1", 8406)
 
 def front(binary: str, folder: Path) -> Haproxy:
     found = claim()
-    files = {**compile_guard(resolve(found), config_directory=str(folder)).files, **compile_front(resolve(found)).files}
+    files = {
+        **compile_guard(resolve(found), config_directory=str(folder)).files,
+        **compile_front(
+            resolve(found), litellm="127.0.0.1:4001", management="127.0.0.1:4002", management_door="127.0.0.1:4003"
+        ).files,
+    }
     for name, text in files.items():
         (folder / name).write_text(text.replace("check inter 2s", "check inter 200ms"))
     return Haproxy(binary, folder, [folder / "guard.cfg", folder / "front.cfg"], [4000, 8405, 8406])

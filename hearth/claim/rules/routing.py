@@ -10,6 +10,7 @@ from hearth.claim.operations import OPERATIONS, only_vectors, protocol_operation
 from hearth.claim.problems import listed
 from hearth.claim.reader import Path as Place
 from hearth.claim.routing import Alias, Deployment
+from hearth.intake.names import API_FIELDS, NEVER
 
 _MILLION: Final = 1_000_000
 
@@ -61,6 +62,30 @@ def pricing(draft: Draft) -> Iterator[Finding]:
         if not vendor and price.basis == "provider":
             yield Finding(
                 place, "must not be provider for a private endpoint", "Write amortized_internal or zero_marginal"
+            )
+
+
+def request_fields(draft: Draft) -> Iterator[Finding]:
+    """`extraFields` names fields of the model server alone, and the default bound is inside the context."""
+    for name, deployment in draft.claim.deployments.items():
+        for index, field in enumerate(deployment.extra_fields):
+            place: Place = ("deployments", name, "extraFields", index)
+            if field in deployment.extra_fields[:index]:
+                yield Finding(place, f"is {field}, which is there twice", "Remove one")
+            elif field in API_FIELDS:
+                yield Finding(place, f"is {field}, which the OpenAI API has", "Remove it; it is known without that")
+            elif field in NEVER:
+                yield Finding(
+                    place,
+                    f"is {field}, which bounds the answer a second time, reaches beyond its request, or is an order",
+                    "Remove it; no claim can allow it",
+                )
+        default = deployment.default_max_tokens
+        if default is not None and default > deployment.context_tokens:
+            yield Finding(
+                ("deployments", name, "defaultMaxTokens"),
+                f"is above contextTokens, which is {deployment.context_tokens}",
+                "Lower it",
             )
 
 
@@ -264,6 +289,7 @@ RULES: Final = (
     known_endpoint,
     operations,
     pricing,
+    request_fields,
     embedding_space,
     gateway_references,
     served_model,

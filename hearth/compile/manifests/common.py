@@ -361,9 +361,16 @@ def secret_volume(name: str, secret: Any, keys: Sequence[str], *, optional: bool
     return {"name": name, "secret": source}
 
 
-def config_volume(name: str, config: Any) -> dict[str, Any]:
-    """Return a volume with a ConfigMap's files."""
-    return {"name": name, "configMap": {"name": config}}
+def config_volume(name: str, config: Any, paths: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return a volume with a ConfigMap's files.
+
+    Args:
+        name: its name.
+        config: name of the ConfigMap.
+        paths: where each of its keys lies in the volume, for files in folders, whose paths no key can have.
+    """
+    items = [{"key": key, "path": path} for key, path in (paths or {}).items()]
+    return {"name": name, "configMap": {"name": config, **({"items": items} if items else {})}}
 
 
 def empty_dir(name: str, size: str, *, in_memory: bool = False) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from hearth.compile.front import longest_answer_ms
 from hearth.compile.images import image
+from hearth.compile.intake import SETTINGS, START, intake_program
 from hearth.compile.manifests.cache import CACHE_PORT
 from hearth.compile.manifests.common import (
     TEMPORARY,
@@ -33,11 +34,13 @@ from hearth.compile.manifests.credentials import EXTERNAL_CREDENTIALS, PROVIDER_
 from hearth.compile.manifests.trust import database_trust_volume, trust_volume
 from hearth.compile.names import (
     CACHE,
+    CLIENT_SOCKET,
+    DOORS,
     FRONT_PROBE_PORT,
     GATEWAY,
     GATEWAY_PORT,
     GUARD_PROBE_PORT,
-    LITELLM_PORT,
+    MANAGEMENT_SOCKET,
     ROLE_LABEL,
     credential_key,
     credential_variable,
@@ -50,6 +53,7 @@ STOP_MARGIN_SECONDS: Final = 20
 """How long the programs may take to end after the last request has, in seconds."""
 
 _COMPONENT: Final = "gateway"
+_PROGRAM: Final = "/etc/hearth"
 
 
 def grace_seconds(topology: Topology) -> int:
@@ -110,6 +114,7 @@ def gateway(
     names: SecretNames,
     *,
     litellm_yaml: str,
+    intake_json: str,
     proxy_files: Mapping[str, str],
     trust: Any,
 ) -> list[Object]:
@@ -119,11 +124,24 @@ def gateway(
         topology: the topology.
         names: names of the Secrets.
         litellm_yaml: text of LiteLLM's config.yaml.
+        intake_json: text of what the intake is told.
         proxy_files: files of the guard and the front by name, `guard.cfg` and `front.cfg` among them.
         trust: name of the ConfigMap with the trust bundles.
     """
     litellm_config = config_map(
-        topology.namespace, "llm-gateway-config", _COMPONENT, {"config.yaml": litellm_yaml}, app=GATEWAY
+        topology.namespace,
+        "llm-gateway-config",
+        _COMPONENT,
+        {"config.yaml": litellm_yaml, SETTINGS: intake_json},
+        app=GATEWAY,
+    )
+    program = intake_program().files
+    intake_code = config_map(
+        topology.namespace,
+        "llm-gateway-intake",
+        _COMPONENT,
+        {path.replace("/", "."): text for path, text in program.items()},
+        app=GATEWAY,
     )
     proxy_config = config_map(topology.namespace, "llm-guard", _COMPONENT, proxy_files, app=GATEWAY)
     litellm_image, haproxy_image = image(topology.policy.images, "litellm"), image(topology.policy.images, "haproxy")
@@ -141,6 +159,7 @@ def gateway(
         mounts=[
             mount("proxy", "/etc/haproxy", read_only=True),
             mount("trust", "/etc/haproxy-ca", read_only=True),
+            mount("doors", DOORS),
         ],
         startupProbe=probe(http_get("/healthz", "guard-probe"), period=1, timeout=5, failures=60),
         livenessProbe=probe(http_get("/healthz", "guard-probe"), period=20, timeout=5, failures=6),
@@ -149,22 +168,20 @@ def gateway(
     litellm = container(
         "litellm",
         litellm_image,
-        args=[
-            "--config",
+        command=[
+            litellm_image.python,
+            f"{_PROGRAM}/{START}",
             "/etc/litellm/config.yaml",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(LITELLM_PORT),
-            "--num_workers",
-            "1",
-            "--keepalive_timeout",
-            "75",
+            f"/etc/litellm/{SETTINGS}",
+            CLIENT_SOCKET,
+            MANAGEMENT_SOCKET,
         ],
         environment=_litellm_environment(topology, names),
         resources=resources(cpu="200m", memory="1Gi", memory_limit="2Gi", storage_limit="512Mi"),
         mounts=[
             mount("config", "/etc/litellm", read_only=True),
+            mount("intake", _PROGRAM, read_only=True),
+            mount("doors", DOORS),
             mount("tmp", TEMPORARY),
             *([mount("database-ca", DATABASE_CA.rsplit("/", 1)[0], read_only=True)] if verify_database else []),
         ],
@@ -194,6 +211,8 @@ def gateway(
                 containers=[litellm],
                 volumes=[
                     config_volume("config", litellm_config.name),
+                    config_volume("intake", intake_code.name, {path.replace("/", "."): path for path in program}),
+                    empty_dir("doors", "1Mi", in_memory=True),
                     config_volume("proxy", proxy_config.name),
                     trust_volume(topology, trust, names),
                     *database_trust_volume(topology, trust),
@@ -206,6 +225,7 @@ def gateway(
     made = [
         service_account(topology.namespace, GATEWAY, _COMPONENT),
         litellm_config,
+        intake_code,
         proxy_config,
         service(topology.namespace, GATEWAY, _COMPONENT, {"http": GATEWAY_PORT}),
         Object.named(deployment),

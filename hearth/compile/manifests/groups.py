@@ -73,6 +73,7 @@ def groups(topology: Topology, artefacts: Artefacts, names: SecretNames) -> tupl
                     topology,
                     names,
                     litellm_yaml=artefacts.litellm_yaml,
+                    intake_json=artefacts.intake_json,
                     proxy_files={**artefacts.guard.files, **artefacts.front.files},
                     trust=trust.name,
                 )

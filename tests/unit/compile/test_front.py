@@ -31,9 +31,18 @@ def test_a_larger_sidecar_raises_the_bound_of_a_body() -> None:
     )
 
 
-def test_only_the_two_pod_ports_are_bound() -> None:
+def test_two_ports_of_the_pod_are_bound_and_one_on_loopback() -> None:
     binds = re.findall(r"^ +bind (.*)$", compile_front(resolve(claim())).files["front.cfg"], re.MULTILINE)
-    assert binds == [":4000 proto h1", ":8406"]
+    assert binds == [":4000 proto h1", ":8406", "127.0.0.1:4001 proto h1"]
+
+
+def test_clients_reach_the_intake_and_port_forward_reaches_past_it() -> None:
+    text = compile_front(resolve(claim())).files["front.cfg"]
+    sections = re.split(r"\n(?=(?:frontend|backend) )", text)
+    named = {" ".join(section.split()[:2]): section for section in sections}
+    assert "server litellm unix@/run/hearth/client.sock check" in named["backend litellm"]
+    assert "server litellm unix@/run/hearth/management.sock" in named["backend management_door"]
+    assert [name for name, lines in named.items() if "default_backend management_door" in lines] == ["frontend management"]
 
 
 def test_log_lines_are_json_without_target_or_header() -> None:

@@ -87,6 +87,8 @@ def test_settings() -> None:
         "allow_dynamic_callback_disabling": False,
         "disable_hf_tokenizer_download": True,
         "json_logs": True,
+        "callbacks": "hearth.intake.hook.HOOK",
+        "expose_router_debug_in_errors": False,
         "max_end_user_budget_id": "hearth-person",
     }
     assert set(config) == {"model_list", "general_settings", "router_settings", "litellm_settings"}

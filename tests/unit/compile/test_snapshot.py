@@ -30,7 +30,7 @@ def test_contents() -> None:
     assert document["aliases"]["embed"]["deployments"] == ["nomic"]
     assert document["providers"]["mistral"]["host"] == "api.mistral.example"
     assert document["policy"]["vendor"]["optIn"] is True
-    assert set(document["configurations"]) == {"litellm", "guard", "front"}
+    assert set(document["configurations"]) == {"litellm", "intake", "guard", "front"}
     assert document["configurations"]["guard"] == made.guard.digest
 
 

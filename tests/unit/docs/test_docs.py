@@ -41,6 +41,12 @@ def test_the_guide_shows_the_example_stacks_as_they_are(generate: ModuleType) ->
         assert (ROOT / "stacks" / f"Pulumi.{name}.yaml").read_text() in text
 
 
+def test_the_client_guide_shows_the_errors_as_they_are(generate: ModuleType) -> None:
+    text = generate.CLIENT_GUIDE.read_text()
+    assert text == generate.client_guide(), "run: python docs/generate.py"
+    assert "| 404 | `model_not_found` |" in text
+
+
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text()):

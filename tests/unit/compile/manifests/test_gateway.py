@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hearth.claim.claim import Claim
+from hearth.compile.intake import intake_program
 from hearth.compile.manifests.common import Manifest
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.gateway import gateway
@@ -25,14 +26,36 @@ def environment(entry: dict[str, Any]) -> dict[str, Any]:
     return {item["name"]: item.get("value", item.get("valueFrom")) for item in entry.get("env", [])}
 
 
-def test_litellm_listens_on_loopback_and_the_front_on_the_pod() -> None:
+def test_litellm_listens_on_sockets_and_the_front_on_the_pod() -> None:
     litellm, guard = container(template(), "litellm"), container(template(), "guard")
-    assert litellm["args"][litellm["args"].index("--host") + 1] == "127.0.0.1"
+    assert litellm["command"][2:] == [
+        "/etc/litellm/config.yaml",
+        "/etc/litellm/intake.json",
+        "/run/hearth/client.sock",
+        "/run/hearth/management.sock",
+    ]
     assert "ports" not in litellm
     assert {port["name"]: port["containerPort"] for port in guard["ports"]}["http"] == 4000
     assert one(made(), "Service")["spec"]["ports"] == [
         {"name": "http", "port": 4000, "targetPort": "http", "protocol": "TCP"}
     ]
+
+
+def test_the_intake_lies_beside_its_program_and_is_what_was_compiled() -> None:
+    litellm, guard = container(template(), "litellm"), container(template(), "guard")
+    program = one(made(), "ConfigMap", "llm-gateway-intake")
+    assert program["immutable"]
+    volumes = {volume["name"]: volume for volume in template()["spec"]["volumes"]}
+    items = {item["path"]: program["data"][item["key"]] for item in volumes["intake"]["configMap"]["items"]}
+    assert items == dict(intake_program().files)
+    assert volumes["intake"]["configMap"]["name"] == program["metadata"]["name"]
+    mounts = {mount["name"]: mount for mount in litellm["volumeMounts"]}
+    assert litellm["command"][1] == f"{mounts['intake']['mountPath']}/start.py"
+    assert mounts["intake"]["readOnly"]
+    assert "intake.json" in one(made(), "ConfigMap", "llm-gateway-config")["data"]
+    assert "emptyDir" in volumes["doors"]
+    assert mounts["doors"]["mountPath"] == "/run/hearth"
+    assert {mount["name"] for mount in guard["volumeMounts"]} == {"proxy", "trust", "doors"}
 
 
 def test_the_guard_is_up_before_litellm_and_down_after_it() -> None:
@@ -177,7 +200,7 @@ def test_a_new_ca_rolls_the_pods() -> None:
     names = SecretNames.by_reference(topology)
 
     def pods(trust: str) -> Any:
-        made = gateway(topology, names, litellm_yaml="", proxy_files={}, trust=trust)
+        made = gateway(topology, names, litellm_yaml="", intake_json="", proxy_files={}, trust=trust)
         manifests = [each.manifest for each in made]
         return one(manifests, "Deployment")["spec"]["template"]
 

@@ -1,0 +1,91 @@
+"""The way of a client in the gateway's Pod: HAProxy with the compiled front, both doors, and the room as mounted."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from hearth.compile.front import compile_front
+from hearth.compile.guard import compile_guard
+from hearth.compile.intake import START, intake_program
+from hearth.topology.resolve import resolve
+from tests.support.intake import Gateway
+from tests.support.proxy_claims import claim
+from tests.support.tools import tool
+from tests.unit.intake.bodies import BODIES
+from tests.wire.client import wait_for
+from tests.wire.haproxy import Haproxy
+
+pytestmark = pytest.mark.wire
+
+CLIENT, MANAGEMENT, PROBE = "http://127.0.0.1:4000", "http://127.0.0.1:4001", "http://127.0.0.1:8406"
+
+
+@pytest.fixture(scope="session")
+def haproxy_program() -> str:
+    """One series is enough here; what differs between them is the matter of test_front.py."""
+    return str(tool("haproxy-3.0") / "haproxy")
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    """LiteLLM started from the files of the ConfigMap, laid out as the kubelet does it."""
+    started = Gateway("image", tmp_path_factory.mktemp("gateway"))
+    try:
+        site = started.folder / "etc"
+        for name, text in intake_program().files.items():
+            path = site / "..2026_11_30" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        (site / "..data").symlink_to("..2026_11_30")
+        for name in ("hearth", START):
+            (site / name).symlink_to(f"..data/{name}")
+        del started.environment["PYTHONPATH"]
+        started.start_by = [str(site / START)]
+        started.start()
+        yield started
+    finally:
+        started.stop()
+
+
+@pytest.fixture(scope="module")
+def front(gateway: Gateway, haproxy_binary: str, folder: Path) -> Iterator[Gateway]:
+    topology = resolve(claim())
+    doors = {"litellm": f"unix@{gateway.client_socket}", "management_door": f"unix@{gateway.management_socket}"}
+    files = {
+        **compile_guard(topology, config_directory=str(folder)).files,
+        **compile_front(topology, **doors).files,
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    with Haproxy(haproxy_binary, folder, [folder / "guard.cfg", folder / "front.cfg"], [4000, 4001, 8406]):
+        assert wait_for(lambda: httpx.get(f"{PROBE}/readyz").status_code == 200)
+        yield gateway
+
+
+def test_a_client_reaches_the_model_server_through_the_intake(front: Gateway) -> None:
+    front.models.script()
+    key = {"Authorization": f"Bearer {front.key}"}
+    answer = httpx.post(f"{CLIENT}/v1/chat/completions", json=BODIES["chat"], headers=key, timeout=60)
+    assert answer.status_code == 200
+    assert front.models.names == ["first"]
+    assert httpx.get(f"{CLIENT}/v1/models/vendor/chat", headers=key).json()["id"] == "vendor/chat"
+
+
+def test_the_intakes_errors_arrive_without_their_header(front: Gateway) -> None:
+    key = {"Authorization": f"Bearer {front.key}"}
+    body = {**BODIES["chat"], "api_base": "http://127.0.0.1:1"}
+    answer = httpx.post(f"{CLIENT}/v1/chat/completions", json=body, headers=key, timeout=60)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "unknown_parameter")
+    assert "x-refusal" not in answer.headers
+
+
+def test_port_forward_reaches_past_the_intake_and_clients_do_not(front: Gateway) -> None:
+    key = {"Authorization": f"Bearer {front.key}"}
+    assert httpx.get(f"{MANAGEMENT}/model/info", headers=key, timeout=60).status_code == 200
+    assert httpx.get(f"{CLIENT}/model/info", headers=key, timeout=60).status_code == 404
+
+
+def test_the_kubelet_asks_through_the_front(front: Gateway) -> None:
+    assert httpx.get(f"{PROBE}/health/liveliness", timeout=60).status_code == 200
