@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.edge import EdgeHost, Endpoint, hosts, loaded_claim
+from tests.wire.client import wait_for
 
 pytest_plugins = ["tests.support.outcomes"]
 
@@ -26,6 +27,15 @@ def journal_on_failure(request: pytest.FixtureRequest) -> Iterator[None]:
     if request.session.testsfailed > failed:
         for host in hosts():
             print(host.name, host.inside.run("journalctl --no-pager -o cat -n 20 -u 'hearth-*'").stdout)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def everything_is_up() -> None:
+    """Let hosts that have just started come up: their units start with them, one after the other."""
+    for host in hosts():
+        for sidecar in host.sidecars:
+            if host.inside.file(f"/etc/hearth/sidecar/{sidecar.name}").exists:
+                assert wait_for(sidecar.is_healthy, 120), f"{sidecar.name} is not healthy"
 
 
 @pytest.fixture

@@ -1,11 +1,9 @@
 """The hosts of a Molecule scenario as its tests see them: from outside over the network, and from inside over SSH."""
 
-import contextlib
-import json
 import os
 import ssl
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -80,6 +78,13 @@ class Endpoint:
         return self.server().request(
             "GET", target, None, {self.header: f"{'Bearer ' if self.bearer else ''}{self.token}"}
         )
+
+    def is_healthy(self) -> bool:
+        """Return whether it can be reached and says that the runtime behind it answers."""
+        try:
+            return self.get("/sidecar/health").status == 200
+        except OSError:
+            return False
 
     def client(self, context: ssl.SSLContext | None = None, token: str | None = None) -> openai.OpenAI:
         """The public client library, without retries that would hide a failure."""
@@ -175,45 +180,13 @@ def play(playbook: str, *arguments: str, check: bool = True) -> subprocess.Compl
     return found
 
 
-@contextlib.contextmanager
-def counting_runtime(host: EdgeHost, unit: str, port: int) -> Iterator["CountingRuntime"]:
-    """Put a counting server in the place of a runtime, and the runtime back afterwards.
-
-    It is no model: it stands there to count connections that must not be opened.
-    """
-    source = (ROOT / "tests/wire/counting.py").read_text()
-    host.run("mkdir -p /run/counting")
-    host.run("printf %%s %s >/run/counting/counting.py", source)
-    host.run("printf %%s %s >/run/counting/main.py", COUNTING_MAIN)
-    host.run(f"systemctl stop {unit}")
-    host.run(f"systemd-run --quiet --unit=counting python3 /run/counting/main.py {port}")
-    try:
-        yield CountingRuntime(host)
-    finally:
-        host.run("systemctl stop counting.service")
-        host.run(f"systemctl start {unit}")
-
-
-COUNTING_MAIN = """\
-import json, os, sys, time
-sys.path.insert(0, "/run/counting")
-from counting import CountingUpstream
-with CountingUpstream("127.0.0.1", int(sys.argv[1])) as upstream:
-    while True:
-        seen = {"connections": upstream.connections, "requests": [[one.line, one.headers] for one in upstream.requests]}
-        with open("/run/counting/seen.part", "w") as file:
-            json.dump(seen, file)
-        os.replace("/run/counting/seen.part", "/run/counting/seen.json")
-        time.sleep(0.05)
-"""
-
-
-@dataclass(frozen=True)
-class CountingRuntime:
-    """What the counting server saw, its sidecar's health checks left out."""
-
-    host: EdgeHost
-
-    def seen(self) -> dict[str, object]:
-        found: dict[str, object] = json.loads(self.host.run("sleep 0.2; cat /run/counting/seen.json"))
-        return found
+def on_control_host(folder: Path, text: str, names: Iterable[str], *arguments: str) -> str:
+    """Run a play of a test's own over names that are no hosts; return what it said."""
+    (folder / "play.yml").write_text(text)
+    environment = {**os.environ, "ANSIBLE_CONFIG": str(ephemeral() / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
+    environment["MOLECULE_PROJECT_DIRECTORY"] = str(ROOT)
+    command = ["ansible-playbook", "-i", ",".join([*names, ""]), "-e", f"folder={folder}", *arguments]
+    play_file = str(folder / "play.yml")
+    return subprocess.run(
+        [*command, play_file], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ).stdout

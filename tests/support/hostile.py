@@ -14,13 +14,11 @@ def picture(host: EdgeHost) -> list[str]:
 
 
 def refused(host: EdgeHost, *arguments: str) -> str:
-    """Run the playbook, see it refuse without a change, and return its one message."""
-    before = picture(host)
+    """Run the playbook, see it refuse, and return its one message."""
     found = play("playbooks/edge.yml", *arguments, check=False)
     assert found.returncode != 0, "the playbook accepted it"
     assert "changed=0" in found.stdout, found.stdout[-2000:]
     assert "unreachable=0    failed=1" in found.stdout
-    assert picture(host) == before
     _, message = found.stdout.split("fatal: ")
     text = " ".join(message.split("PLAY RECAP")[0].replace("''", "'").split())  # as the YAML output quotes
     assert f"{host.name}: " in text

@@ -1,14 +1,14 @@
 """What can be wrong with a host: one message that names host, cause and remedy, and the host as it was (issue 4)."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cryptography import x509
 
-from tests.support.edge import EdgeHost, ephemeral, play
+from tests.support.edge import CHAT, EdgeHost, ephemeral, on_control_host, play
 from tests.support.hostile import refused, undone
 from tests.support.pki import Authority
+from tests.wire.client import wait_for
 
 NAME = "debian12.edge.test"
 UNIT = "hearth-sidecar-llama-debian12"
@@ -19,17 +19,22 @@ def serves(host: EdgeHost) -> bool:
     return all(endpoint.get("/sidecar/health").status == 200 for endpoint in host.sidecars)
 
 
+def without_credential(host: EdgeHost) -> int:
+    return host.sidecars[0].server().request("POST", CHAT, b"{}", {"Content-Type": "application/json"}).status
+
+
 def test_an_edited_configuration(edge_host: EdgeHost) -> None:
+    """An edit that runs is named, and thrown away together with its effect: the set keeps its name (S4-82)."""
     config = f"{SIDECAR}/current/sidecar.cfg"
-    edge_host.run(f"cp {config} /root/kept && echo '# by hand' >>{config}")
+    edge_host.run(f"sed -i '/unless {{ var(txn.credential) -m found }}/d' {config} && systemctl reload {UNIT}")
+    assert wait_for(lambda: without_credential(edge_host) != 401), "the edit had no effect, so that nothing is tested"
     message = refused(edge_host)
     assert config in message
     assert "not as the role wrote it" in message
     assert "tls_sidecar_replace_edited=true" in message
     assert serves(edge_host)
     play("playbooks/edge.yml", "-e", "tls_sidecar_replace_edited=true")
-    assert "by hand" not in edge_host.run(f"cat {config}")
-    edge_host.run("rm /root/kept")
+    assert without_credential(edge_host) == 401
     assert "changed=0" in play("playbooks/edge.yml").stdout
 
 
@@ -69,29 +74,9 @@ def test_a_full_disk(edge_host: EdgeHost) -> None:
     assert serves(edge_host)
 
 
-def other_key(authority: Authority) -> tuple[str, str]:
-    return authority.issue(x509.DNSName(NAME))[0], authority.issue(x509.DNSName(NAME))[1]
-
-
-def site_leaf(names: list[str], days: float) -> Callable[[Authority], tuple[str, str]]:
-    return lambda authority: authority.issue(*[x509.DNSName(name) for name in names], days=days)
-
-
-@pytest.mark.parametrize(
-    ("make", "cause"),
-    [
-        (other_key, "does not belong to its private key"),
-        (site_leaf([NAME], -1), "ended at"),
-        (site_leaf(["other.edge.test"], 10), f"does not carry the name DNS:{NAME}"),
-        (site_leaf([NAME], 10), "does not verify against the trust bundle edge-ca"),
-        (lambda _: (Path(__file__).read_text(), "no key"), "cannot be read"),
-    ],
-    ids=["wrong key", "expired", "wrong name", "another authority", "no certificate"],
-)
-def test_a_certificate_that_would_not_work(
-    edge_host: EdgeHost, tmp_path: Path, make: Callable[[Authority], tuple[str, str]], cause: str
-) -> None:
-    certificate, key = make(Authority("somebody else's CA"))
+def test_a_certificate_that_would_not_work(edge_host: EdgeHost, tmp_path: Path) -> None:
+    """The preflight looks at it; what else can be wrong with one is below."""
+    certificate, key = Authority("somebody else's CA").issue(x509.DNSName(NAME))
     (tmp_path / "certificate.pem").write_text(certificate)
     (tmp_path / "key.pem").write_text(key)
     message = refused(
@@ -101,9 +86,51 @@ def test_a_certificate_that_would_not_work(
         "-e",
         "{hearth_certificate_key: \"{{ lookup('file', '%s') }}\"}" % (tmp_path / "key.pem"),
     )
-    assert cause in message
+    assert "does not verify against the trust bundle edge-ca" in message
     assert "PRIVATE KEY" not in message
     assert serves(edge_host)
+
+
+CHECK = """\
+- hosts: all
+  connection: local
+  gather_facts: false
+  tasks:
+    - ansible.builtin.include_role: {name: hearth.edge.tls_sidecar, tasks_from: certificate}
+  vars:
+    tls_sidecar_plan: {endpoint: llama, host: debian12.edge.test, trust_bundle: site-ca}
+    tls_sidecar_bundle_file: "{{ folder }}/bundle.pem"
+    tls_sidecar_certificate: "{{ lookup('file', folder ~ '/' ~ inventory_hostname ~ '.pem') }}"
+    tls_sidecar_private_key: "{{ lookup('file', folder ~ '/' ~ inventory_hostname ~ '.key') }}"
+    __tls_sidecar_certificate: "{{ tls_sidecar_certificate }}"
+"""
+
+
+def test_every_certificate_that_would_not_work_says_why(tmp_path: Path) -> None:
+    """The check is the control host's own, so that each case is a host of one run that connects to none."""
+    site, own = Authority("site CA"), x509.DNSName(NAME)
+    good, other = site.issue(own), site.issue(own)
+    cases = {
+        "good": (good, ""),
+        "key": ((good[0], other[1]), "does not belong to its private key"),
+        "keyless": ((good[0], "no key"), "has a private key that cannot be read"),
+        "expired": (site.issue(own, days=-1), "ended at"),
+        "name": (site.issue(x509.DNSName("other.edge.test")), f"does not carry the name DNS:{NAME}"),
+        "foreign": (Authority("another CA").issue(own), "does not verify against the trust bundle site-ca"),
+        "none": (("no certificate", good[1]), "cannot be read"),
+    }
+    (tmp_path / "bundle.pem").write_text(site.pem)
+    for name, ((certificate, key), _) in cases.items():
+        (tmp_path / f"{name}.pem").write_text(certificate)
+        (tmp_path / f"{name}.key").write_text(key)
+    shown = on_control_host(tmp_path, CHECK, cases)
+    assert "PRIVATE KEY" not in shown
+    for name, (_, cause) in cases.items():
+        (recap,) = [line for line in shown.split("PLAY RECAP")[1].splitlines() if line.startswith(f"{name} ")]
+        assert ("failed=0" in recap) == (cause == ""), recap
+        if cause:
+            message = " ".join(shown.split(f"fatal: [{name}]")[1].split("fatal: [")[0].replace("''", "'").split())
+            assert f"{name}: the certificate of llama {cause}" in message
 
 
 def test_a_model_that_is_not_the_declared_one(edge_host: EdgeHost) -> None:

@@ -31,13 +31,6 @@ def without_credential(host: EdgeHost) -> int:
     return host.sidecars[0].server().request("POST", CHAT, b"{}", {"Content-Type": "application/json"}).status
 
 
-def test_an_edit_that_runs_is_thrown_away_together_with_its_effect(edge_host: EdgeHost) -> None:
-    """The set keeps its name, so that a link to it says nothing about what the process has read (S4-82)."""
-    open_to_everybody(edge_host)
-    play("playbooks/edge.yml", "-e", "tls_sidecar_replace_edited=true")
-    assert without_credential(edge_host) == 401
-
-
 def test_an_edit_that_was_taken_back_by_hand_no_longer_runs(edge_host: EdgeHost) -> None:
     open_to_everybody(edge_host)
     edge_host.run(f"cat /root/kept >{current(edge_host)}/sidecar.cfg && rm /root/kept")

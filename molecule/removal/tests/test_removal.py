@@ -43,11 +43,3 @@ def test_everything_goes_and_nothing_else(edge_host: EdgeHost) -> None:
     assert left == []
     again = play("playbooks/remove.yml")
     assert "changed=0" in again.stdout
-
-
-def test_models_are_kept_on_request(edge_host: EdgeHost) -> None:
-    edge_host.run("mkdir -p /var/lib/hearth/models && touch /var/lib/hearth/models/a.gguf")
-    play("playbooks/remove.yml", "-e", "hearth_keep_models=true")
-    assert edge_host.inside.file("/var/lib/hearth/models/a.gguf").exists
-    play("playbooks/remove.yml")
-    assert not edge_host.inside.file("/var/lib/hearth").exists

@@ -1,6 +1,6 @@
-"""Another package manager is at work, as on a host that has just booted and updates itself."""
+"""The host is installed again while another package manager is at work, as on one that has just booted; and removed."""
 
-from tests.support.edge import EdgeHost, play
+from tests.support.edge import EdgeHost, ephemeral, play
 from tests.support.hostile import undone
 
 HOLD = """
@@ -35,9 +35,23 @@ def test_an_installation_waits_for_its_end(edge_host: EdgeHost) -> None:
         said = " ".join(found.stdout.split("could not be installed:")[-1].split())
         assert "It is held by process" in said
         assert "Let another package manager come to its end" in said
-    try:
-        with undone(edge_host, another(edge_host, 8), end):
-            play("playbooks/edge.yml")
-        assert edge_host.sidecars[0].get("/sidecar/health").status == 200
-    finally:
-        play("playbooks/remove.yml")
+    with undone(edge_host, another(edge_host, 8), end):
+        shown = play("playbooks/edge.yml", "-vvv", "--diff").stdout
+    assert edge_host.sidecars[0].get("/sidecar/health").status == 200
+    no_secret_is_shown(shown)
+
+
+def no_secret_is_shown(shown: str) -> None:
+    """Everything secret was made or written anew, with the most talkative output there is."""
+    secrets = [file.read_text().strip() for file in (ephemeral() / "state/credentials").iterdir()]
+    assert len(secrets) == 2
+    for secret in [*secrets, "a passphrase of the scenarios alone", "PRIVATE KEY"]:
+        assert secret not in shown
+
+
+def test_models_are_kept_on_request(edge_host: EdgeHost) -> None:
+    edge_host.run("mkdir -p /var/lib/hearth/models && touch /var/lib/hearth/models/a.gguf")
+    play("playbooks/remove.yml", "-e", "hearth_keep_models=true")
+    assert edge_host.inside.file("/var/lib/hearth/models/a.gguf").exists
+    play("playbooks/remove.yml")
+    assert not edge_host.inside.file("/var/lib/hearth").exists

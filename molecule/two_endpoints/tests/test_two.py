@@ -1,13 +1,13 @@
-"""Two endpoints on one host are two ports, two runtimes, two tokens and two certificates."""
+"""Two endpoints on one host are two ports, runtimes, tokens and certificates. Each test begins where the last ended."""
 
-import contextlib
 import dataclasses
 import os
+import re
 import subprocess
 
 import pytest
 
-from tests.support.edge import CHAT, EdgeHost, Endpoint, play
+from tests.support.edge import CHAT, EdgeHost, ephemeral, play
 from tests.wire.client import wait_for
 
 PROMPT = [{"role": "user", "content": "Hello"}]
@@ -45,20 +45,6 @@ def test_both_raw_ports_are_shut(edge_host: EdgeHost) -> None:
     assert "tcp dport { 8081-8082 } reject" in rules or "tcp dport { 8081, 8082 } reject" in rules
 
 
-def test_an_endpoint_that_left_the_inventory_leaves_the_host(edge_host: EdgeHost) -> None:
-    first, second = edge_host.sidecars
-    play("playbooks/edge.yml", "-e", '{"hearth_endpoints": ["first"]}')
-    assert first.get("/sidecar/health").status == 200
-    with pytest.raises(OSError):  # noqa: PT011 - refused or dropped
-        second.server().connect(3)
-    left = edge_host.run("ls /etc/systemd/system /etc/hearth/sidecar /etc/hearth/llama-cpp")
-    assert "second" not in left
-    assert "first" in left
-    assert "changed=0" in play("playbooks/edge.yml", "-e", '{"hearth_endpoints": ["first"]}').stdout
-    play("playbooks/edge.yml")
-    assert second.get("/sidecar/health").status == 200
-
-
 def test_a_model_server_that_is_there_already_is_used_as_it_is(edge_host: EdgeHost) -> None:
     """The runtimes go on under units that the roles know nothing about (S1-10)."""
     for name in ("first", "second"):
@@ -78,26 +64,56 @@ def test_a_model_server_that_is_there_already_is_used_as_it_is(edge_host: EdgeHo
     edge_host.run(
         "systemctl stop own-first own-second && rm /etc/systemd/system/own-* /root/*.key && systemctl daemon-reload"
     )
+
+
+def test_an_endpoint_that_left_the_inventory_leaves_the_host(edge_host: EdgeHost) -> None:
+    """The runtimes of the test before were somebody else's, so that they are installed anew here."""
+    first, second = edge_host.sidecars
+    play("playbooks/edge.yml", "-e", '{"hearth_endpoints": ["first"]}')
+    assert first.is_healthy()
+    with pytest.raises(OSError):  # noqa: PT011 - refused or dropped
+        second.server().connect(3)
+    left = edge_host.run("ls /etc/systemd/system /etc/hearth/sidecar /etc/hearth/llama-cpp")
+    assert "second" not in left
+    assert "first" in left
+    assert "changed=0" in play("playbooks/edge.yml", "-e", '{"hearth_endpoints": ["first"]}').stdout
     play("playbooks/edge.yml")
+    assert second.is_healthy()
 
 
-def test_everything_is_back_after_a_reboot(edge_host: EdgeHost) -> None:
-    """The last test: the container may get another address."""
+@pytest.fixture(scope="module")
+def renamed_host(edge_host: EdgeHost) -> EdgeHost:
+    """The host, whose second endpoint has another name in claim and inventory from now on."""
+    claim = ephemeral() / "site/stacks/Pulumi.edge.yaml"
+    claim.write_text(re.sub(r"\bsecond\b", "renamed", claim.read_text()))
+    return EdgeHost(edge_host.name, {**edge_host.variables, "hearth_endpoints": ["first", "renamed"]})
+
+
+def test_a_renamed_endpoint_takes_the_ports_of_the_older_one(renamed_host: EdgeHost) -> None:
+    """Its older units make way just before the new ones start."""
+    arguments = ("-e", '{"hearth_endpoints": ["first", "renamed"]}')
+    play("playbooks/edge.yml", *arguments)
+    _, renamed = renamed_host.sidecars
+    assert (renamed.name, renamed.port) == ("renamed", 8444)
+    assert renamed.is_healthy()
+    assert "second" not in renamed_host.run("ls /etc/systemd/system /etc/hearth/sidecar /etc/hearth/llama-cpp")
+    assert "changed=0" in play("playbooks/edge.yml", *arguments).stdout
+
+
+def test_everything_is_back_after_a_reboot(renamed_host: EdgeHost) -> None:
+    """The last test: the container may get another address. What says that it is healthy answers (S4-85)."""
     container = f"hearth-edge-{os.environ.get('MOLECULE_SCENARIO_NAME', 'two_endpoints')}-debian13"
     address = '{{(index .NetworkSettings.Networks "hearth-edge").IPAddress}}'
     subprocess.run(["podman", "restart", "--time", "30", container], check=True, capture_output=True)
     found = subprocess.run(
         ["podman", "inspect", "--format", address, container], check=True, capture_output=True, text=True
-    )
-    for endpoint in edge_host.sidecars:
-        back = dataclasses.replace(endpoint, address=found.stdout.strip())
-
-        def healthy(back: Endpoint = back) -> bool:
-            with contextlib.suppress(OSError):
-                return back.get("/sidecar/health").status == 200
-            return False
-
-        assert wait_for(healthy, 120)
+    ).stdout.strip()
+    # for whoever reads the inventory from now on, such as the fixture that shows a journal
+    inventory = ephemeral() / "inventory/ansible_inventory.yml"
+    inventory.write_text(re.sub(rf"\b{re.escape(renamed_host.address)}\b", found, inventory.read_text()))
+    for endpoint in renamed_host.sidecars:
+        back = dataclasses.replace(endpoint, address=found)
+        assert wait_for(back.is_healthy, 120)
         with back.client() as client:
             assert client.chat.completions.create(model="gemma3-270m", messages=PROMPT, max_tokens=2).choices  # type: ignore[arg-type]
     rules = subprocess.run(

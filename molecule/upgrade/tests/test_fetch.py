@@ -1,11 +1,9 @@
 """What the control host fetches is checked once in a run, not once for each host."""
 
 import hashlib
-import os
-import subprocess
 from pathlib import Path
 
-from tests.support.edge import ROOT, ephemeral
+from tests.support.edge import on_control_host
 
 PLAY = """\
 - hosts: all
@@ -23,13 +21,8 @@ PLAY = """\
 
 
 def fetch(folder: Path, sha256: str) -> str:
-    (folder / "fetch.yml").write_text(PLAY)
-    environment = {**os.environ, "ANSIBLE_CONFIG": str(ephemeral() / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
-    environment["MOLECULE_PROJECT_DIRECTORY"] = str(ROOT)
-    variables = ["-e", f"file={folder / 'file'}", "-e", f"sha256={sha256}"]
-    command = ["ansible-playbook", "-i", "one,two,three,", *variables, str(folder / "fetch.yml")]
-    found = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return found.stdout
+    given = ["-e", f"file={folder / 'file'}", "-e", f"sha256={sha256}"]
+    return on_control_host(folder, PLAY, ["one", "two", "three"], *given)
 
 
 def test_a_file_is_read_for_the_first_host_alone(tmp_path: Path) -> None:

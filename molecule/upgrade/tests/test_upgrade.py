@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import re
 import tarfile
 from pathlib import Path
 
@@ -59,7 +60,10 @@ def test_a_new_configuration(edge_host: EdgeHost) -> None:
     assert after["certificate"] == before["certificate"]
     assert edge_host.run(f"systemctl show -P MainPID {UNIT}") == pid, "a reload was enough"
     assert answers(edge_host)
-    assert "changed=0" in play("playbooks/edge.yml").stdout
+    again = play("playbooks/edge.yml").stdout
+    assert "changed=0" in again
+    # the digests that a host is asked for are those of what the roles would write
+    assert not re.search(r"TASK \[.*: (Write the unit|Write the rules|Make the folders of the roles)\]", again)
 
 
 def test_a_configuration_that_is_not_taken_up_is_taken_back(edge_host: EdgeHost) -> None:
@@ -76,8 +80,6 @@ def test_a_configuration_that_is_not_taken_up_is_taken_back(edge_host: EdgeHost)
     finally:
         edit_claim("maxQueuedRequests: 4", "maxQueuedRequests: 3")
         edge_host.run("mv /usr/bin/kill.away /usr/bin/kill")
-    assert "failed=0" in play("playbooks/edge.yml").stdout
-    assert answers(edge_host)
 
 
 def test_a_new_release(edge_host: EdgeHost, next_release: tuple[Path, str]) -> None:
@@ -92,15 +94,3 @@ def test_a_new_release(edge_host: EdgeHost, next_release: tuple[Path, str]) -> N
     pid = edge_host.run("systemctl show -P MainPID hearth-llama-cpp-llama-debian13")
     assert new in edge_host.run(f"tr '\\0' ' ' </proc/{pid}/cmdline")
     assert "changed=0" in play("playbooks/edge.yml", *arguments, "-e", "llama_cpp_version=next").stdout
-
-
-def test_no_secret_is_ever_shown(edge_host: EdgeHost) -> None:
-    """Everything secret is made anew, with the most talkative output there is."""
-    play("playbooks/remove.yml")
-    shown = play("playbooks/edge.yml", "-vvv", "--diff").stdout
-    folder = ephemeral() / "state/credentials"
-    secrets = [file.read_text().strip() for file in folder.iterdir()]
-    assert len(secrets) == 2
-    for secret in [*secrets, "a passphrase of the scenarios alone", "PRIVATE KEY"]:
-        assert secret not in shown
-    assert answers(edge_host)
