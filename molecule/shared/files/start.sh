@@ -17,10 +17,11 @@ names=()
 while read -r name image more; do
   [ -n "$name" ] || continue
   if [ "$installed" = yes ]; then reference=$("$repository/local/edge-installed.sh" image "$image"); else reference=$("$repository/local/edge-images.sh" --ref "$image"); fi
+  # Few CPU shares: beside a cluster, hosts take what its nodes leave, however low the priority of this process is.
   # systemd is PID 1 without podman's own preparation, which expects a host with systemd
   # shellcheck disable=SC2086 # further words
   podman run --detach --name="$prefix-${name%%.*}" --hostname="${name%%.*}" --network="$network" --network-alias="$name" \
-    --systemd=false --cgroupns=private \
+    --systemd=false --cgroupns=private --cpu-shares=256 \
     --cap-add=SYS_ADMIN,NET_ADMIN,SYS_NICE,SYS_PTRACE,NET_RAW,SYSLOG,IPC_LOCK,AUDIT_WRITE,BPF,PERFMON \
     --security-opt=unmask=ALL --security-opt=seccomp=unconfined \
     --tmpfs=/run --tmpfs=/run/lock --tmpfs=/tmp:rw,exec,mode=1777 \

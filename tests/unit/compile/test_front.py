@@ -42,7 +42,9 @@ def test_clients_reach_the_intake_and_port_forward_reaches_past_it() -> None:
     named = {" ".join(section.split()[:2]): section for section in sections}
     assert "server litellm unix@/run/hearth/client.sock check" in named["backend litellm"]
     assert "server litellm unix@/run/hearth/management.sock" in named["backend management_door"]
-    assert [name for name, lines in named.items() if "default_backend management_door" in lines] == ["frontend management"]
+    assert [name for name, lines in named.items() if "default_backend management_door" in lines] == [
+        "frontend management"
+    ]
 
 
 def test_log_lines_are_json_without_target_or_header() -> None:
