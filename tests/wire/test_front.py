@@ -145,7 +145,7 @@ TRICKS = [
     "/v1/models/",
     "/v1/models?",
     "/v1/models?return_wildcard_routes=true",
-    "/v1/models/a/b",
+    "/v1/models/a/b/c",
     "/v1/models/a%2Fb",
     "/v1/models/.",
     "/v1/models/..",

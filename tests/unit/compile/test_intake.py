@@ -11,7 +11,6 @@ from hearth.intake.settings import Settings
 from hearth.topology.resolve import resolve
 from tests.unit.claim import examples
 from tests.unit.compile.manifests.samples import STACKS, loaded
-from tests.unit.compile.test_litellm import two_deployments
 
 
 def compiled(*changes: examples.Change, **options: Any) -> dict[str, Any]:
@@ -45,7 +44,7 @@ def test_a_name_says_what_its_deployment_takes() -> None:
 
 def test_an_alias_takes_what_all_of_its_deployments_take() -> None:
     def declare(values: dict[str, Any]) -> None:
-        two_deployments(values)
+        examples.two_deployments(values)
         values["deployments"]["gemma-host"] |= {"contextTokens": 1_000, "extraFields": ["a", "b"]}
         values["deployments"]["gemma-pod"] |= {"contextTokens": 2_000, "extraFields": ["b", "c"]}
 
@@ -65,7 +64,7 @@ def test_an_answer_without_a_bound_leaves_room_for_the_prompt() -> None:
 
 def test_what_is_withheld_counts_for_nothing() -> None:
     def declare(values: dict[str, Any]) -> None:
-        two_deployments(values)
+        examples.two_deployments(values)
         values["deployments"]["gemma-host"]["contextTokens"] = 1_000
         values["deployments"]["gemma-pod"]["contextTokens"] = 2_000
 
