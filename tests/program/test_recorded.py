@@ -61,9 +61,10 @@ def leaves(kind: type) -> Iterator[type]:
 
 
 def providers() -> list[type]:
-    """Return every provider class of the package."""
+    """Return every provider class; hearth.intake belongs to LiteLLM's process and imports its libraries."""
     for module in pkgutil.walk_packages(hearth.__path__, "hearth."):
-        importlib.import_module(module.name)
+        if not module.name.startswith("hearth.intake"):
+            importlib.import_module(module.name)
     found = {leaf for leaf in leaves(ResourceProvider) if leaf.__module__.startswith("hearth.")}
     return sorted(found, key=lambda leaf: leaf.__qualname__)
 
