@@ -57,7 +57,7 @@ def parts(*, edge: bool) -> tuple[Part, ...]:
         Part("wire", (*PYTEST, "tests/wire"), ("checks", "programs")),
         Part("create", ("local/cluster.sh",), ("prepare",), on_cluster, nice=5),
         # a test of the cluster has a host beside it
-        Part("cluster", (*PYTEST, "tests/cluster"), ("wire", "create", *hosts), {"HEARTH_KEEP_CLUSTER": "1"}),
+        Part("cluster", (*PYTEST, "tests/cluster"), ("checks", "create", *hosts), {"HEARTH_KEEP_CLUSTER": "1"}),
     ]
     if "HEARTH_KEEP_CLUSTER" not in os.environ:
         made.append(

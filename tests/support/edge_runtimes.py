@@ -15,9 +15,9 @@ FOLDER = "/run/stand-in"
 def _in_its_place(host: EdgeHost, files: Mapping[str, str], *arguments: str) -> Iterator[None]:
     """Stop the host's first runtime, run `main.py` on its port until the end, and start the runtime again."""
     runtime = host.plan.runtimes[0]
-    host.run(f"mkdir -p {FOLDER}")
     for name, text in files.items():
-        host.run(f"printf %%s %s >{FOLDER}/{name}", text)
+        path = f"{FOLDER}/{name}"
+        host.run(f"mkdir -p $(dirname {path}); printf %%s %s >{path}", text)
     host.run(f"systemctl stop {runtime.unit}")
     try:
         command = " ".join(["python3", f"{FOLDER}/main.py", str(runtime.port), *arguments])
@@ -32,7 +32,7 @@ def _in_its_place(host: EdgeHost, files: Mapping[str, str], *arguments: str) -> 
 
 COUNTING = """\
 import json, os, sys, time
-from counting import CountingUpstream, answer_ok
+from tests.wire.counting import CountingUpstream, answer_ok
 def behave(connection, request):
     while os.path.exists("hold"):
         time.sleep(0.02)
@@ -73,7 +73,8 @@ class CountingRuntime:
 @contextlib.contextmanager
 def counting_runtime(host: EdgeHost) -> Iterator[CountingRuntime]:
     """Put a counting server in the place of the host's first runtime, for connections that must not be opened."""
-    files = {"counting.py": (ROOT / "tests/wire/counting.py").read_text(), "main.py": COUNTING}
+    modules = ("tests/wire/counting.py", "tests/wire/client.py")
+    files = {**{name: (ROOT / name).read_text() for name in modules}, "main.py": COUNTING}
     with _in_its_place(host, files):
         yield CountingRuntime(host)
 
