@@ -94,13 +94,6 @@ def database_server() -> Iterator[Postgres]:
 
 
 @pytest.fixture(scope="session")
-def valkey_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """One Valkey for the whole run."""
-    with valkey(tmp_path_factory.mktemp("valkey")) as port:
-        yield port
-
-
-@pytest.fixture(scope="session")
 def migrated_database(
     database_server: Postgres, litellm_program: LiteLLMProgram, tmp_path_factory: pytest.TempPathFactory
 ) -> str:
@@ -115,7 +108,6 @@ def running_litellm(
     database_server: Postgres,
     migrated_database: str,
     litellm_program: LiteLLMProgram,
-    valkey_port: int,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[LiteLLM]:
     """Two replicas over one database and one Valkey, as `tests.support.litellm` configures them, with the rights that
@@ -125,5 +117,6 @@ def running_litellm(
     owner = database_server.create(database, template=migrated_database)
     lock_down(owner)
     url, folder = database_server.url(database, user=GATEWAY_ROLE), tmp_path_factory.mktemp("litellm")
-    with litellm(litellm_program, folder, url, valkey_port) as started:
+    # a Valkey of its own: a lease that another version's replicas left there would stop the reset of budgets
+    with valkey(folder) as port, litellm(litellm_program, folder, url, port) as started:
         yield started

@@ -124,8 +124,12 @@ def test_the_names_of_callers_tools_are_kept_nowhere(traffic: Traffic) -> None:
 
 def test_a_budget_whose_period_is_over_begins_again(traffic: Traffic) -> None:
     spent = """SELECT spend FROM "LiteLLM_TeamTable" WHERE team_id = %(team)s"""
+    logged = """SELECT sum(spend) FROM "LiteLLM_SpendLogs" WHERE api_key = %(token)s"""
+    before = traffic.value(LOGGED)
     assert traffic.ask() == 200
-    eventually(lambda: (traffic.value(spent) or 0) > 0)
+    # what is written after the period's end would begin the next one
+    eventually(lambda: traffic.value(LOGGED) == before + 1)
+    eventually(lambda: round(traffic.value(spent) or 0, 6) == round(traffic.value(logged), 6))
     traffic.owner.execute(
         """UPDATE "LiteLLM_TeamTable" SET budget_reset_at = now() - interval '1 hour' WHERE team_id = %s""",
         (traffic.team.team_id,),
