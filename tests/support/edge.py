@@ -123,7 +123,9 @@ class EdgeHost:
 
     @property
     def endpoints(self) -> list[str]:
-        found = self.variables.get("hearth_endpoints") or [self.variables["hearth_endpoint"]]
+        """The endpoints that the host has; none for one that only stands outside the zone."""
+        one = self.variables.get("hearth_endpoint")
+        found = self.variables.get("hearth_endpoints") or ([one] if one else [])
         return list(found)  # type: ignore[call-overload]
 
     @property
@@ -132,6 +134,8 @@ class EdgeHost:
 
     @property
     def sidecars(self) -> list[Endpoint]:
+        if not self.endpoints:
+            return []
         return [
             Endpoint(
                 one.endpoint,
