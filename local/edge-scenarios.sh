@@ -11,8 +11,9 @@ podman_environment
 cd "$HEARTH_ROOT"
 export PATH=$HEARTH_ROOT/.venv/bin:$PATH PYTHONPYCACHEPREFIX=$HEARTH_CACHE/pycache
 
-# `default` makes the installed hosts that others begin with; the long ones are early, so that none of them ends alone
-ORDER="default two_endpoints ollama hostile rotation upgrade removal plaintext"
+# `default` makes the installed hosts that others begin with, and `ollama` beside it needs none of them; the long ones are early,
+# so that none of them ends alone
+ORDER="default ollama two_endpoints hostile rotation upgrade removal plaintext"
 
 scenarios() {
   local scenario
