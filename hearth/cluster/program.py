@@ -1,6 +1,7 @@
 """What `pulumi up` runs: load the claim out of Pulumi's configuration, compile it, hand it to the platform."""
 
 import datetime
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,13 +23,35 @@ CLAIM_OUTPUT = "claim"
 """Stack output with the deployed claim."""
 CLUSTER_OUTPUT = "cluster"
 """Stack output with the identity of the cluster that is deployed to."""
+READS = 20
+"""How often the outputs of the stack are read before its state counts as unreadable."""
+READ_PAUSE_SECONDS = 0.25
+"""Seconds between two readings."""
 
 
 def deployed_outputs() -> Mapping[str, object]:
-    """Return the outputs of this stack as the last update left them; none before the first."""
+    """Return the outputs of this stack as the last update left them; none before the first.
+
+    Raises:
+        pulumi.RunError: the state cannot be read.
+    """
     name = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
-    result = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": name})
-    return (result.value or {}).get("outputs") or {}
+    for attempt in range(1, READS + 1):
+        try:
+            result = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": name})
+        except Exception as error:
+            # Pulumi says no more than its text. It writes the very file when the update begins, and not at one stroke.
+            if "failed to load checkpoint" not in str(error):
+                raise
+            if attempt == READS:
+                raise pulumi.RunError(
+                    f"the state of the stack {name} cannot be read. Look at the back end that keeps it "
+                    "(`pulumi stack export` reads the same), and run the same command again"
+                ) from None
+            time.sleep(READ_PAUSE_SECONDS)
+        else:
+            return (result.value or {}).get("outputs") or {}
+    raise AssertionError("the last attempt returns or raises")
 
 
 def deployed_claim(outputs: Mapping[str, object]) -> Claim | None:
