@@ -15,6 +15,7 @@ FOLDER = "/run/stand-in"
 def _in_its_place(host: EdgeHost, files: Mapping[str, str], *arguments: str) -> Iterator[None]:
     """Stop the host's first runtime, run `main.py` on its port until the end, and start the runtime again."""
     runtime = host.plan.runtimes[0]
+    listening = f"tcp://127.0.0.1:{runtime.port}"
     for name, text in files.items():
         path = f"{FOLDER}/{name}"
         host.run(f"mkdir -p $(dirname {path}); printf %%s %s >{path}", text)
@@ -22,12 +23,14 @@ def _in_its_place(host: EdgeHost, files: Mapping[str, str], *arguments: str) -> 
     try:
         command = " ".join(["python3", f"{FOLDER}/main.py", str(runtime.port), *arguments])
         host.run(f"systemd-run --quiet --unit=stand-in {command}")
-        listening = f"tcp://127.0.0.1:{runtime.port}"
         assert wait_for(lambda: host.inside.socket(listening).is_listening, 60)
         assert wait_for(lambda: all(sidecar.is_healthy() for sidecar in host.sidecars), 60)
         yield
     finally:
         host.run(f"systemctl stop stand-in; rm -r {FOLDER}; systemctl start {runtime.unit}")
+        assert wait_for(lambda: host.inside.service(runtime.unit).is_running, 120)
+        assert wait_for(lambda: host.inside.socket(listening).is_listening, 60)
+        assert wait_for(lambda: all(sidecar.is_healthy() for sidecar in host.sidecars), 60)
 
 
 COUNTING = """\
