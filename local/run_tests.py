@@ -67,7 +67,14 @@ def parts(*, edge: bool) -> tuple[Part, ...]:
         made += [
             Part("hosts", ("local/edge-hosts.sh",), ("prepare",), nice=5),
             Part("ollama", ("local/edge-ollama.sh",), ("hosts",), nice=15),
-            Part("edge", ("local/edge-scenarios.sh", "test"), ("checks", "hosts", "ollama"), nice=10),
+            Part(
+                "edge",
+                ("local/edge-scenarios.sh", "test"),
+                ("checks", "hosts", "ollama"),
+                # one at a time: the cluster's and the proxies' tests beside it leave about one of two processors
+                {"HEARTH_EDGE_LANES": os.environ.get("HEARTH_EDGE_LANES", "1")},
+                nice=10,
+            ),
         ]
     return tuple(made)
 
