@@ -116,8 +116,7 @@ case ${1:-} in
       rm -rf "$MOLECULE_EPHEMERAL_DIRECTORY"
       exit
     fi
-    "$here/edge-images.sh"
-    "$here/edge-runtimes.sh"
+    "$here/edge-hosts.sh"
     timed "two container hosts" molecule create -s default
     say "install them: .venv/bin/ansible-playbook -i inventories/local playbooks/edge.yml"
     say "the CA: $MOLECULE_EPHEMERAL_DIRECTORY/site/trust/edge-ca.v1.pem; tokens: $MOLECULE_EPHEMERAL_DIRECTORY/state/credentials/"

@@ -2,8 +2,7 @@
 .PHONY: edge-images edge-up edge-down test-edge lint-edge
 
 edge-images: setup ## the host images and runtimes that the edge scenarios install (cached)
-	@local/edge-images.sh
-	@local/edge-runtimes.sh
+	@local/edge-hosts.sh
 	@local/edge-ollama.sh
 
 edge-up: ## two fresh container hosts for ansible-playbook -i inventories/local playbooks/edge.yml
