@@ -194,16 +194,18 @@ class Test:
     name: str
     seconds: float
     outcome: str
+    why: str
+    """The first line of its error; empty where it passed."""
 
 
 def tests_of(folder: Path) -> list[Test]:
     """Return what the test runs wrote into a folder: a JSON document a line for each test."""
     lines = [line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().splitlines()]
-    return [Test(row["test"], row["seconds"], row["outcome"]) for row in map(json.loads, lines)]
+    return [Test(row["test"], row["seconds"], row["outcome"], row["why"]) for row in map(json.loads, lines)]
 
 
 def report(run: Run, ran: list[Test], allowed: Mapping[str, int]) -> Iterable[str]:
-    """Return the lines at the end of a run: seconds of each part beside its budget, and the slowest tests."""
+    """Return the lines at the end of a run: seconds of each part beside its budget, slowest tests, what failed."""
     yield ""
     yield f"{'part':10s} {'began':>6s} {'took':>6s} {'budget':>7s}"
     for name, outcome in run.outcomes.items():
@@ -224,6 +226,13 @@ def report(run: Run, ran: list[Test], allowed: Mapping[str, int]) -> Iterable[st
     yield f"the {SLOWEST} slowest tests:"
     for test in sorted(ran, key=lambda test: -test.seconds)[:SLOWEST]:
         yield f"{test.seconds:7.1f} s  {test.name}"
+    failed = [test for test in ran if test.outcome != "passed"]
+    if failed:
+        yield ""
+        yield "failed:"
+    for test in failed:
+        yield f"  {test.name}"
+        yield f"    {test.why}"
 
 
 def main() -> int:

@@ -4,8 +4,9 @@ A skipped test is a failure unless its reason is one of `LACKING`. So is an expe
 
 HEARTH_TIMES names a folder for the times of a run, and HEARTH_PHASE the part of it that this process is (default
 `pytest`): to `<folder>/<phase>.jsonl` it adds one object a test, as it ends, with `phase`, `test` (its node id),
-`outcome` (`passed` or `failed`) and `seconds`, of which `setup`, `call` and `teardown` are the parts. Several processes
-may be one phase, one after another; whoever starts a run empties the folder.
+`outcome` (`passed` or `failed`), `why` it failed (the first line of its error), and `seconds`, of which `setup`, `call`
+and `teardown` are the parts. Several processes may be one phase, one after another; whoever starts a run empties the
+folder.
 """
 
 import json
@@ -69,7 +70,7 @@ class Times:
         self._file = folder / f"{phase}.jsonl"
         self._phase = phase
         self._parts: dict[str, dict[str, float]] = {}
-        self._failed: set[str] = set()
+        self._failed: dict[str, str] = {}
         self._out: TextIO | None = None
 
     def pytest_sessionstart(self) -> None:
@@ -81,15 +82,17 @@ class Times:
         if report.when is not None:
             parts[report.when] = round(report.duration, 3)
         if report.failed:
-            self._failed.add(report.nodeid)
+            crash = getattr(report.longrepr, "reprcrash", None)
+            said = report.longreprtext if crash is None else crash.message
+            self._failed.setdefault(report.nodeid, said.strip().split("\n")[0][:300])
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         parts = self._parts.pop(nodeid, None)
         if parts is None or self._out is None:
             return
         outcome = "failed" if nodeid in self._failed else "passed"
-        line = {"phase": self._phase, "test": nodeid, "outcome": outcome, "seconds": round(sum(parts.values()), 3)}
-        print(json.dumps({**line, **parts}), file=self._out, flush=True)
+        line = {"phase": self._phase, "test": nodeid, "outcome": outcome, "why": self._failed.get(nodeid, "")}
+        print(json.dumps({**line, "seconds": round(sum(parts.values()), 3), **parts}), file=self._out, flush=True)
 
     def pytest_sessionfinish(self) -> None:
         if self._out is not None:

@@ -88,8 +88,20 @@ def test_every_part_has_a_budget_and_every_budget_a_part(runner: ModuleType) -> 
     assert budgets["cold"] == 3300
 
 
+def test_the_report_names_what_failed_and_why(runner: ModuleType, tmp_path: Path) -> None:
+    rows = [
+        {"test": "good", "seconds": 1.0, "outcome": "passed", "why": ""},
+        {"test": "bad", "seconds": 2.0, "outcome": "failed", "why": "assert 1 == 2"},
+    ]
+    (tmp_path / "unit.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = runner.Run([], tmp_path)
+    run.outcomes = {"prepare": runner.Outcome(0.0, 5.0, 0)}
+    lines = list(runner.report(run, runner.tests_of(tmp_path), {}))
+    assert lines[lines.index("failed:") + 1 :] == ["  bad", "    assert 1 == 2"]
+
+
 def test_the_report_shows_what_took_longer_than_its_budget(runner: ModuleType, tmp_path: Path) -> None:
-    rows = [{"test": f"t{number}", "seconds": float(number), "outcome": "passed"} for number in range(12)]
+    rows = [{"test": f"t{number}", "seconds": float(number), "outcome": "passed", "why": ""} for number in range(12)]
     (tmp_path / "unit.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     run = runner.Run([], tmp_path)
     run.outcomes = {

@@ -78,6 +78,7 @@ def test_a_run_writes_the_times_of_its_tests(pytester: pytest.Pytester, monkeypa
         ("wire", "test_bad", "failed"),
         ("wire", "test_of_a_second_process", "passed"),
     ]
+    assert [line["why"] for line in lines] == ["", "assert False", ""]
     assert lines[0]["setup"] >= 0.2
     assert lines[0]["teardown"] >= 0.1
     assert lines[0]["seconds"] == pytest.approx(lines[0]["setup"] + lines[0]["call"] + lines[0]["teardown"])
