@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # edge-scenarios.sh test [SCENARIO...]   run Molecule's scenarios, all of them when none is named; HEARTH_EDGE_LANES at once,
-#                                        as many as there are processors when that is not set
+#                                        as many as there are processors when that is not set; with HEARTH_EDGE_MORE_AFTER,
+#                                        a file, all but one of them wait until something else has made it
 # edge-scenarios.sh bench [HOSTS]        one host and many, as a table for docs/benchmarks.md
 # edge-scenarios.sh up | down            start or delete two hosts for trying the playbooks by hand
 set -euo pipefail
@@ -63,9 +64,11 @@ phases() {
     END { if (last) print last, end - began }' "$1" | awk '{printf "%s%s %s", (NR > 1 ? ", " : ""), $1, $2}'
 }
 
-# Take the next scenario from the list until it is empty; the lock is held only for that.
+# Take the next scenario from the list until it is empty; the lock is held only for that. Any lane but the first may have to
+# wait until others need the processors no more.
 lane() {
   local next
+  until [ "$1" = 1 ] || [ -z "${HEARTH_EDGE_MORE_AFTER:-}" ] || [ -e "$HEARTH_EDGE_MORE_AFTER" ] || [ ! -s "$work/list" ]; do sleep 2; done
   while next=$(flock "$work/lock" sh -c 'head -n 1 "$1"; sed -i 1d "$1"' take "$work/list") && [ -n "$next" ]; do
     one "$next" || echo "$next" >>"$work/failed"
   done
@@ -99,8 +102,8 @@ case ${1:-} in
     trap 'exit 143' INT TERM HUP
     # each lane is a process group of its own, which can be ended with everything in it
     set -m
-    for _ in $(seq "${HEARTH_EDGE_LANES:-$(nproc)}"); do
-      lane </dev/null &
+    for number in $(seq "${HEARTH_EDGE_LANES:-$(nproc)}"); do
+      lane "$number" </dev/null &
       echo $! >>"$work/lanes"
     done
     set +m

@@ -40,6 +40,8 @@ class Part:
     command: tuple[str, ...]
     needs: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    more_after: str | None = None
+    """The part after whose end this one does more at a time: HEARTH_EDGE_MORE_AFTER names a file that is there then."""
     nice: int = 0
     """How far the part stands back when processor time is short, 0 to 19."""
     even_after_failures: bool = False
@@ -71,8 +73,8 @@ def parts(*, edge: bool) -> tuple[Part, ...]:
                 "edge",
                 ("local/edge-scenarios.sh", "test"),
                 ("checks", "hosts", "ollama"),
-                # one at a time: the cluster's and the proxies' tests beside it leave about one of two processors
-                {"HEARTH_EDGE_LANES": os.environ.get("HEARTH_EDGE_LANES", "1")},
+                # one at a time while the cluster's and the proxies' tests leave it about one of two processors
+                more_after="cluster",
                 nice=10,
             ),
         ]
@@ -136,6 +138,7 @@ class Run:
             missing = [need for need in part.needs if need in self.outcomes and self.outcomes[need].status != 0]
             if missing and not part.even_after_failures:
                 self.outcomes[part.name] = Outcome(self.seconds)
+                self._ended(part.name).touch()
                 self._say(part.name, f"not run, because of {', '.join(missing)}")
                 continue
             self._start(part)
@@ -143,6 +146,8 @@ class Run:
     def _start(self, part: Part) -> None:
         self._say(part.name, f"begins: {' '.join(part.command)}")
         environment = {**os.environ, **part.environment, "HEARTH_TIMES": str(self._times), "HEARTH_PHASE": part.name}
+        if part.more_after is not None:
+            environment["HEARTH_EDGE_MORE_AFTER"] = str(self._ended(part.more_after))
         process = subprocess.Popen(  # noqa: S603 the commands are those of `parts`
             ["/usr/bin/env", "nice", "-n", str(part.nice), *part.command],
             cwd=ROOT,
@@ -175,7 +180,12 @@ class Run:
         outcome = self.outcomes[part.name]
         outcome.status = process.wait()
         outcome.seconds = self.seconds - outcome.started
+        self._ended(part.name).touch()
         self._say(part.name, f"{'passed' if outcome.status == 0 else 'FAILED'} after {outcome.seconds:.0f} s")
+
+    def _ended(self, name: str) -> Path:
+        """Return the file that is there once a part has ended or was left out."""
+        return self._times / f"{name}.ended"
 
     @staticmethod
     def _say(name: str, line: str) -> None:

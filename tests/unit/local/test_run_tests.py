@@ -69,6 +69,20 @@ def test_what_needs_a_failed_part_is_left_out_and_the_rest_runs(
     assert "after   | not run, because of broken\n" in printed
 
 
+def test_a_part_sees_when_another_has_ended(runner: ModuleType, tmp_path: Path) -> None:
+    waits = ("sh", "-c", 'until [ -e "$HEARTH_EDGE_MORE_AFTER" ]; do sleep 0.1; done')
+    run = runner.Run(
+        [
+            runner.Part("edge", waits, more_after="cluster"),
+            runner.Part("broken", ("false",)),
+            runner.Part("cluster", ("true",), ("broken",)),
+        ],
+        tmp_path,
+    )
+    run.until_done()
+    assert {name: outcome.status for name, outcome in run.outcomes.items()} == {"edge": 0, "broken": 1, "cluster": None}
+
+
 def test_the_parts_of_make_test_need_only_parts_that_there_are(runner: ModuleType) -> None:
     for edge in (True, False):
         made = runner.parts(edge=edge)
