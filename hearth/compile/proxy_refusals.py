@@ -25,9 +25,7 @@ NOT_FOUND: Final = Refusal(404, "not_found", "invalid_request_error", "There is 
 REQUEST_TIMEOUT: Final = Refusal(
     408, "request_timeout", "invalid_request_error", "The request took too long to arrive."
 )
-LENGTH_REQUIRED: Final = Refusal(
-    411, "length_required", "invalid_request_error", "The request needs a Content-Length; chunked bodies are refused."
-)
+LENGTH_REQUIRED: Final = Refusal(411, "length_required", "invalid_request_error", "The request needs a Content-Length.")
 REQUEST_TOO_LARGE: Final = Refusal(
     413, "request_too_large", "invalid_request_error", "The request body is larger than permitted here."
 )

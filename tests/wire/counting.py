@@ -26,6 +26,7 @@ class Request:
     line: str
     headers: list[tuple[str, str]]
     body: bytes
+    """As it came: with the frames of its chunks, where it was chunked."""
 
     def header(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key == name), None)
@@ -211,8 +212,9 @@ def _read_request(source: socket.socket) -> Request | None:
     head, _, body = data.partition(b"\r\n\r\n")
     line, *rest = head.decode("latin-1").split("\r\n")
     headers = [(name.lower(), value.strip()) for name, _, value in (entry.partition(":") for entry in rest)]
+    chunked = ("transfer-encoding", "chunked") in headers
     length = int(next((value for name, value in headers if name == "content-length"), "0"))
-    while len(body) < length:
+    while not body.endswith(b"0\r\n\r\n") if chunked else len(body) < length:
         piece = source.recv(65_536)
         if not piece:
             return None

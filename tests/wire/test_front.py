@@ -10,7 +10,7 @@ from hearth.compile.front import CLIENT_CONNECTIONS, compile_front
 from hearth.compile.guard import compile_guard
 from hearth.topology.resolve import resolve
 from tests.support.proxy_claims import claim
-from tests.wire.client import Server, head, read_answer, wait_for
+from tests.wire.client import MALFORMED, Server, head, read_answer, wait_for
 from tests.wire.counting import Connection, CountingUpstream, Gate, Request, answers
 from tests.wire.haproxy import Haproxy
 
@@ -239,12 +239,10 @@ def test_headers_about_upstreams_do_not_reach_the_client(litellm: CountingUpstre
 @pytest.mark.parametrize(
     ("headers", "body", "status"),
     [
-        ({"Transfer-Encoding": "chunked"}, b"2\r\n{}\r\n0\r\n\r\n", 411),
         ({}, b"", 411),
         ({"Content-Length": "2x"}, b"{}", 400),
         ({"Content-Length": "16777217"}, b"", 413),
         ({"Content-Length": "4294967300"}, b"", 413),
-        ({"Content-Length": "2", "Upgrade": "h2c", "Connection": "Upgrade", "HTTP2-Settings": "AAMAAABk"}, b"{}", 400),
         ({"Content-Length": "2", "Authorization": "Bearer a, Bearer b"}, b"{}", 400),
     ],
 )
@@ -253,6 +251,61 @@ def test_framing_is_plain_and_bounded(
 ) -> None:
     answer = FRONT.send(head("POST", CHAT, {**KEY, **headers}) + body)
     assert answer.status == status
+    assert litellm.connections == 0
+
+
+@pytest.mark.parametrize("coding", ["gzip", "gzip, chunked", "chunked, chunked", "chunked, identity", "xchunked"])
+def test_no_other_transfer_coding_passes(litellm: CountingUpstream, coding: str) -> None:
+    answer = FRONT.send(head("POST", CHAT, {**KEY, "Transfer-Encoding": coding}) + b"2\r\n{}\r\n0\r\n\r\n")
+    assert answer.status in (400, 411, 422)
+    assert litellm.connections == 0
+
+
+@pytest.mark.parametrize("protocol", ["h2c", "h2c, websocket", "websocket", "any"])
+def test_an_offer_of_another_protocol_is_ignored(litellm: CountingUpstream, protocol: str) -> None:
+    """Java's client offers HTTP/2 in every first request."""
+    offer = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": protocol, "HTTP2-Settings": "AAMAAABkAARAAAAAAAIAAAAA"}
+    answer = FRONT.request("POST", CHAT, b"{}", {**KEY, **offer})
+    # HAProxy itself reads one of a websocket that has no key as malformed.
+    assert answer.status == 200 or (answer.status in MALFORMED and "websocket" in protocol)
+    assert "upgrade" not in answer.headers
+    for request in litellm.requests:
+        assert request.names <= {"authorization", "connection", "content-length", "content-type", "host"}
+        assert request.header("connection") == "close"
+
+
+def test_a_chunked_body_passes_and_nothing_follows_it(litellm: CountingUpstream) -> None:
+    """Its bytes are counted by the intake; what comes behind its end is no request."""
+    body = b"2\r\n{}\r\n0\r\n\r\n"
+    smuggled = head("GET", "/key/list", {"Authorization": "Bearer sk-tenant"})
+    for more in ({}, {"Content-Length": "2"}):
+        litellm.reset()
+        answer = FRONT.send(head("POST", CHAT, {**KEY, "Transfer-Encoding": "chunked", **more}) + body + smuggled)
+        assert answer.status in (200, *MALFORMED)
+        for request in litellm.requests:
+            assert request.body == body
+            assert request.header("transfer-encoding") == "chunked"
+            assert request.header("content-length") is None
+        assert [request.line for request in litellm.requests] == [f"POST {CHAT} HTTP/1.1"] * (answer.status == 200)
+        assert (answer.status == 200) or more
+
+
+def test_whoever_waits_for_leave_to_send_gets_it_at_once(litellm: CountingUpstream) -> None:
+    headers = {**KEY, "Expect": "100-continue", "Content-Length": "2", "Content-Type": "application/json"}
+    with FRONT.connect() as connection:
+        connection.sendall(head("POST", CHAT, headers))
+        assert connection.recv(64).startswith(b"HTTP/1.1 100 ")
+        assert litellm.requests == []
+        connection.sendall(b"{}")
+        assert read_answer(connection, "POST").status == 200
+    assert litellm.requests[0].header("expect") is None
+
+
+def test_whoever_may_not_send_gets_no_leave(litellm: CountingUpstream) -> None:
+    headers = {**KEY, "Expect": "100-continue", "Content-Length": "16777217"}
+    with FRONT.connect() as connection:
+        connection.sendall(head("POST", CHAT, headers))
+        assert read_answer(connection, "POST").status == 413
     assert litellm.connections == 0
 
 

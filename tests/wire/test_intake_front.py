@@ -1,6 +1,8 @@
 """The way of a client in the gateway's Pod: HAProxy with the compiled front, both doors, and the room as mounted."""
 
-from collections.abc import Iterator
+import gzip
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import httpx
@@ -14,7 +16,7 @@ from tests.support.intake import Gateway
 from tests.support.proxy_claims import claim
 from tests.support.tools import tool
 from tests.unit.intake.bodies import BODIES
-from tests.wire.client import wait_for
+from tests.wire.client import Server, head, wait_for
 from tests.wire.haproxy import Haproxy
 
 pytestmark = pytest.mark.wire
@@ -71,6 +73,46 @@ def test_a_client_reaches_the_model_server_through_the_intake(front: Gateway) ->
     assert answer.status_code == 200
     assert front.models.names == ["first"]
     assert httpx.get(f"{CLIENT}/v1/models/vendor/chat", headers=key).json()["id"] == "vendor/chat"
+
+
+def test_a_chunked_body_is_read_within_the_bound(front: Gateway) -> None:
+    headers = {"Authorization": f"Bearer {front.key}", "Content-Type": "application/json"}
+    text = json.dumps(BODIES["chat"]).encode()
+
+    def post(pieces: Iterable[bytes], **more: str) -> httpx.Response:
+        content = iter(pieces)  # of unknown length, so that httpx sends chunks
+        return httpx.post(f"{CLIENT}/v1/chat/completions", content=content, headers={**headers, **more}, timeout=60)
+
+    front.models.script()
+    assert post([text[:10], text[10:]]).status_code == 200
+    assert front.models.names == ["first"]
+    too_large = post([text[:-1], *[b" " * 1_048_576] * 17, text[-1:]])
+    assert (too_large.status_code, too_large.json()["error"]["code"]) == (413, "request_too_large")
+    compressed = post([gzip.compress(text)], **{"Content-Encoding": "gzip"})
+    assert (compressed.status_code, compressed.json()["error"]["code"]) == (415, "unsupported_media_type")
+    assert front.models.names == ["first"]
+
+
+def test_a_trailer_is_no_header(front: Gateway) -> None:
+    """Neither a second credential nor an order: what comes behind the body says nothing."""
+    text = json.dumps(BODIES["chat"]).encode()
+    trailers = (
+        b"Authorization: Bearer sk-other-0123456789\r\nX-LiteLLM-Timeout: 0.001\r\nX-LiteLLM-End-User-Id: bob\r\n"
+    )
+    request = head(
+        "POST",
+        "/v1/chat/completions",
+        {
+            "Authorization": f"Bearer {front.key}",
+            "Content-Type": "application/json",
+            "Transfer-Encoding": "chunked",
+            "Trailer": "Authorization",
+        },
+    )
+    front.models.script()
+    answer = Server("127.0.0.1", 4000).send(request + b"%x\r\n%s\r\n0\r\n%s\r\n" % (len(text), text, trailers), 60)
+    assert answer.status == 200
+    assert front.models.names == ["first"]
 
 
 def test_the_intakes_errors_arrive_without_their_header(front: Gateway) -> None:
