@@ -26,7 +26,7 @@ _raw:
 """
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -71,27 +71,33 @@ OWN = (
     "hearth_verified",
 )
 """What the playbooks set themselves; facts of an earlier play are still there."""
-NEAR = 0.88
-"""How much alike two names are of which one is probably meant as the other; 1 is the same."""
+NEAR = 0.8
+"""How much alike two names are, behind the role's, of which one is probably meant as the other; 1 is the same."""
 
 
-def options(roles: Path) -> list[str]:
-    """Return the names of all options of the roles in a folder."""
-    found = []
+def options(roles: Path) -> dict[str, list[str]]:
+    """Return the names of the options of each role in a folder, by the beginning that they share."""
+    found = {}
     for file in sorted(roles.glob("*/meta/argument_specs.yml")):
         entries = yaml.safe_load(file.read_text(encoding="utf-8"))["argument_specs"].values()
-        found += [name for entry in entries for name in entry.get("options") or {}]
-    return sorted(set(found))
+        names = {name for entry in entries for name in entry.get("options") or {}}
+        found[f"{file.parents[1].name}_"] = sorted(names)
+    return found
 
 
-def misspelt(names: Iterable[str], known: Sequence[str]) -> list[str]:
+def misspelt(names: Iterable[str], known: Mapping[str, Sequence[str]]) -> list[str]:
     """Return what is wrong with these names of variables; `known` are the options of the roles."""
     found = []
-    for name in sorted(set(names) - set(known) - set(READ) - set(OWN)):
-        own = name.startswith(PREFIX)
-        if near := difflib.get_close_matches(name, READ if own else known, 1, 0.6 if own else NEAR):
-            found.append(f"{name} (is it {near[0]}?)")
-        elif own:
+    ways = {PREFIX: (READ, 0.5), **{prefix: (own, NEAR) for prefix, own in known.items()}}
+    for name in sorted(set(names) - set(OWN)):
+        prefix = next((one for one in ways if name.startswith(one)), "")
+        if not prefix or name in ways[prefix][0]:
+            continue
+        rest = [one.removeprefix(prefix) for one in ways[prefix][0]]
+        near = difflib.get_close_matches(name.removeprefix(prefix), rest, 1, ways[prefix][1])
+        if near:
+            found.append(f"{name} (is it {prefix}{near[0]}?)")
+        elif prefix == PREFIX:
             found.append(name)
     return found
 
