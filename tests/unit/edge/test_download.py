@@ -3,6 +3,9 @@
 import hashlib
 import http.server
 import importlib.util
+import os
+import subprocess
+import sys
 import threading
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -23,6 +26,9 @@ class Source(http.server.ThreadingHTTPServer):
     ranges = True
     content = CONTENT
     asked: list[str]
+
+    def handle_error(self, *args: object) -> None:
+        """A client that goes away while it is answered, as check mode does, is no fault."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -132,3 +138,21 @@ def test_no_room_is_said_before_anything_is_written(module: Any, source: Source,
 def test_check_mode_writes_nothing(module: Any, source: Source, tmp_path: Path) -> None:
     assert bring(module, source, tmp_path / "folder/model", dry=True) == len(CONTENT)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_module_as_ansible_runs_it(source: Source, tmp_path: Path) -> None:
+    """Check mode writes nothing, and then it is there."""
+    address = f"http://127.0.0.1:{source.server_port}/model.gguf"
+    given = ["-m", "hearth.edge.download", "-a", f"url={address} dest={tmp_path}/model sha256={SHA256}"]
+    environment = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(FILE.parents[2] / "collections")}
+    program = Path(sys.executable).with_name("ansible")
+    command = [program, "localhost", "-e", f"ansible_python_interpreter={sys.executable}", *given]
+
+    def said(*arguments: str) -> str:
+        found = subprocess.run([*command, *arguments], env=environment, cwd=tmp_path, capture_output=True, text=True)
+        return found.stdout
+
+    assert "CHANGED" in (shown := said("--check")), shown
+    assert not (tmp_path / "model").exists()
+    assert "CHANGED" in said()
+    assert (tmp_path / "model").read_bytes() == CONTENT
