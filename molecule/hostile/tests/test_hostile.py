@@ -38,6 +38,45 @@ def test_an_edited_configuration(edge_host: EdgeHost) -> None:
     assert "changed=0" in play("playbooks/edge.yml").stdout
 
 
+def test_a_token_of_another_control_host(edge_host: EdgeHost) -> None:
+    """Replacing the gateway's token has to be said, also to check mode; a missing one is not made meanwhile."""
+    file = ephemeral() / "state/credentials/llama-debian12.workload"
+    kept = file.read_text()
+    file.unlink()
+    try:
+        message = refused(edge_host)
+        assert "does not accept the token credential://llama-debian12/workload of this control host" in message
+        assert "tls_sidecar_replace_tokens=true" in message
+        assert not file.exists()
+        file.write_text("x" * 43)
+        assert "does not accept the token" in refused(edge_host, "--check")
+        shown = play("playbooks/edge.yml", "--check", "-e", "tls_sidecar_replace_tokens=true").stdout
+        assert "would bring configuration" in shown
+    finally:
+        file.write_text(kept)
+    assert serves(edge_host)
+
+
+def test_a_release_that_would_run_on_the_processor(edge_host: EdgeHost) -> None:
+    """The driver is there, and the archive has nothing for a GPU."""
+    with undone(edge_host, "touch /dev/nvidiactl", "rm /dev/nvidiactl"):
+        message = refused(edge_host, "-e", "llama_cpp_gpu=nvidia")
+    assert "finds no GPU" in message
+    assert "llama_cpp_archive_url" in message
+
+
+def test_check_mode_says_that_the_table_is_missing_and_a_release_is_not_needed(edge_host: EdgeHost) -> None:
+    with undone(
+        edge_host,
+        "nft delete table inet hearth_edge && mkdir /opt/hearth/llama-cpp/old",
+        "systemctl reload hearth-firewall && rmdir /opt/hearth/llama-cpp/old",
+    ):
+        shown = play("playbooks/edge.yml", "--check").stdout
+        assert "would load the table inet hearth_edge" in shown
+        assert "changed=2" in shown
+        assert "hearth_edge" not in edge_host.run("nft list tables")
+
+
 def test_an_added_file(edge_host: EdgeHost) -> None:
     file = f"{SIDECAR}/current/extra.cfg"
     with undone(edge_host, f"touch {file}", f"rm {file}"):
@@ -65,6 +104,15 @@ def test_a_port_that_another_program_has(edge_host: EdgeHost) -> None:
         message = refused(edge_host)
     assert "port 8443 is in use by python3" in message
     assert "squatter.service" in message
+    runtime, server = "hearth-llama-cpp-llama-debian12", "python3 -m http.server --bind 127.0.0.1 8081"
+    with undone(
+        edge_host,
+        f"systemctl stop {runtime} && systemd-run --quiet --unit=own {server} && sleep 1",
+        f"systemctl stop own.service; systemctl start {runtime}",
+    ):
+        message = refused(edge_host)
+    assert "port 8081 is in use by python3" in message
+    assert "hearth_existing_runtime: true" in message
 
 
 def test_a_full_disk(edge_host: EdgeHost) -> None:

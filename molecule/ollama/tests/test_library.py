@@ -114,19 +114,20 @@ def declare(digest: str) -> None:
     file.write_text(f"{head}    ollama-debian13-gemma:\n{deployment}")
 
 
-def test_a_library_that_cannot_be_reached_is_one_short_message(host: EdgeHost) -> None:
+def test_a_proxy_that_cannot_be_reached_is_one_short_message(host: EdgeHost) -> None:
+    """The pull goes through the proxy that the inventory names."""
     claim = (ephemeral() / CLAIM).read_text()
     declare("0" * 64)
-    host.run("cp /etc/hosts /run/hosts && echo %s >>/etc/hosts", f"127.0.0.1 {REGISTRY}")
+    proxy = '{"common_proxy": {"https_proxy": "http://127.0.0.1:9"}}'
     try:
-        found = play("playbooks/edge.yml", "--limit", host.name, check=False)
+        found = play("playbooks/edge.yml", "--limit", host.name, "-e", proxy, check=False)
     finally:
-        host.run("cat /run/hosts >/etc/hosts")
         (ephemeral() / CLAIM).write_text(claim)
     assert found.returncode != 0
     said = " ".join(found.stdout.split())
     assert "the model pulled:1 could not be brought from pulled:1: ollama pull ended with 1: Error:" in said
-    assert "connection refused. See that the host reaches it" in said
+    assert "proxyconnect" in said
+    assert "127.0.0.1:9: connect: connection refused. See that the host reaches it" in said
     assert "\x1b" not in found.stdout
     assert host.run(f"ls -A {STORE}/.. | grep incoming || true") == ""
 

@@ -4,7 +4,7 @@ import difflib
 import re
 
 from tests.support.edge import ROOT, EdgeHost, play
-from tests.support.hostile import undone
+from tests.support.hostile import refused, undone
 
 STUBBORN = (
     "cd /usr/local/sbin && printf '#!/bin/sh\\ncase \"$*\" in *purge*) exit 100 ;; esac\\n' >apt-get "
@@ -19,6 +19,19 @@ def picture(host: EdgeHost, name: str) -> list[str]:
     return host.run(f"cat /root/{name}").splitlines()
 
 
+def test_what_somebody_else_uses_stays(edge_host: EdgeHost) -> None:
+    """An operator turned HAProxy's own service on, and has settings of his own for nftables; runs leave both alone."""
+    edge_host.run("systemctl enable haproxy.service && echo '# own rules' >>/etc/nftables.conf")
+    assert "changed=0" in play("playbooks/edge.yml").stdout
+    edge_host.run("systemctl is-enabled haproxy.service")
+    said = " ".join(play("playbooks/remove.yml", "--check").stdout.split())
+    assert "haproxy (haproxy.service), and it stays with its settings" in said
+    assert "nftables (/etc/nftables.conf): the package goes, and these settings stay" in said
+    assert "would remove, and leave its settings: nftables" in said
+    assert not re.search(r"would purge: [^;]*\b(haproxy|nftables)\b", said)
+    edge_host.run("systemctl disable --now haproxy.service && sed -i '/# own rules/d' /etc/nftables.conf")
+
+
 def test_everything_goes_and_nothing_else(edge_host: EdgeHost) -> None:
     before = edge_host.run("cat /root/before").splitlines()
     installed = picture(edge_host, "after")
@@ -30,6 +43,7 @@ def test_everything_goes_and_nothing_else(edge_host: EdgeHost) -> None:
     assert re.search("would purge: .*haproxy", shown)
     assert picture(edge_host, "after") == installed, "check mode changed the host"
 
+    edge_host.run("echo '# own site' >>/etc/haproxy/haproxy.cfg")
     # somebody else's program needs a library by now that came with the runtime
     edge_host.run("DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends pngquant")
     with undone(edge_host, STUBBORN, "rm /usr/local/sbin/apt-get"):
@@ -37,9 +51,22 @@ def test_everything_goes_and_nothing_else(edge_host: EdgeHost) -> None:
     said = play("playbooks/remove.yml").stdout
     assert "libgomp1 (libimagequant0), and it stays" in " ".join(said.split())
     edge_host.run("pngquant --version")
+    assert edge_host.run("cat /etc/haproxy/haproxy.cfg").endswith("# own site"), "settings of an operator went"
+    edge_host.run("apt-get purge --yes haproxy")
     assert edge_host.inside.service("hearth-monitor").is_running, "a unit of somebody else was stopped"
     edge_host.run("apt-get purge --yes --autoremove pngquant")
     left = [line for line in difflib.ndiff(before, picture(edge_host, "after")) if line[0] in "+-"]
     assert left == []
     again = play("playbooks/remove.yml")
     assert "changed=0" in again.stdout
+
+
+def test_the_first_run_shuts_nothing_that_nobody_agreed_to(edge_host: EdgeHost) -> None:
+    """The host is bare, and somebody's site is on port 80."""
+    site = "systemd-run --quiet --unit=site python3 -m http.server 80 && sleep 1"
+    with undone(edge_host, site, "systemctl stop site.service"):
+        message = refused(edge_host, "-e", '{"edge_firewall_shut": ["81/tcp"]}')
+        assert "the firewall would shut 80/tcp (python3), which the network reaches now" in message
+        assert "edge_firewall_shut, such as [80/tcp]" in message
+        shown = play("playbooks/edge.yml", "--check", "-e", '{"edge_firewall_shut": ["80/tcp"]}').stdout
+        assert "80/tcp" not in shown

@@ -1,7 +1,8 @@
-# probe FREE_BYTES PORT:UNIT...: what a host is like, one finding a line. Reads only, and needs listening.sh before it.
+# probe FREE_BYTES NOW PORT:UNIT...: what a host is like, one finding a line. Reads only, and needs listening.sh before it.
+# NOW is the control host's time, in seconds of the epoch, when it asked this host.
 wanted=$1
-shift
-echo "clock=$(date +%s)"
+echo "ahead=$(($(date +%s) - $2))"
+shift 2
 for folder in /etc /opt /var/lib /etc/hearth /opt/hearth /var/lib/hearth; do
   [ -d "$folder" ] || continue
   [ "$(df --output=avail -B1 "$folder" | tail -n 1)" -ge "$wanted" ] || echo "full=$folder"
@@ -23,7 +24,7 @@ for pair in "$@"; do
     elif leaves "$owner"; then
       echo "displaced=$unit $owner"
     else
-      echo "taken=port $port is in use by $(cat "/proc/$pid/comm" 2>/dev/null) (process $pid$([ "$owner" = - ] || echo ", $owner"))"
+      echo "taken=$unit port $port is in use by $(cat "/proc/$pid/comm" 2>/dev/null) (process $pid$([ "$owner" = - ] || echo ", $owner"))"
     fi
   done | sort -u
   for folder in /etc/systemd/system /etc/systemd/system.control /run/systemd/system /run/systemd/system.control /usr/local/lib/systemd/system; do

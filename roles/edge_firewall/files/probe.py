@@ -6,7 +6,9 @@ bad=RANGE                            a range that is none
 foreign=NAME                         another firewall with a default of its own
 client=ADDRESS, locked=ADDRESS       where this connection comes from; no SSH_SOURCE holds it
 ssh=PORT                             a port that sshd listens on
-listening=PROTOCOL PORT PROGRAM      what else the network reaches
+listening=PROTOCOL PORT PROGRAM      what else listens for the network
+table=hearth_edge                    the role's own table is there
+open=PROTOCOL PORT                   a port that this table lets in
 """
 
 import ipaddress
@@ -118,6 +120,13 @@ def served(protocol: str, port: int, program: str, unit: str, ephemeral: range) 
     return True
 
 
+def own_table() -> list[str]:
+    """Say whether the role's own table is there, and what it lets in."""
+    rules = said("nft", "--numeric", "list", "table", "inet", "hearth_edge")
+    accepted = re.findall(r"\b(tcp|udp) dport (\d+) accept$", rules, re.MULTILINE)
+    return (["table=hearth_edge"] if rules else []) + [f"open={protocol} {port}" for protocol, port in accepted]
+
+
 def main() -> None:
     """Print the findings."""
     split = sys.argv.index("--")
@@ -134,6 +143,8 @@ def main() -> None:
     ssh = ssh_ports(listening)
     for port in sorted(ssh):
         print(f"ssh={port}")
+    for line in own_table():
+        print(line)
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="utf-8") as file:
         low, high = file.read().split()
     for protocol, port, program, unit in sorted(set(listening)):

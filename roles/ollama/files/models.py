@@ -78,6 +78,8 @@ def serve(program, models, home):
         "OLLAMA_MODELS": str(models),
         "OLLAMA_NO_CLOUD": "1",
         "OLLAMA_NOHISTORY": "1",
+        # or it would begin with deleting what an earlier attempt has downloaded so far
+        "OLLAMA_NOPRUNE": "1",
         **proxies,
     }
     server = subprocess.Popen([program, "serve"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -121,11 +123,15 @@ def provide(program, home, name, wanted, file=None):
     """Bring a model into a store of its own, and from there into the real one when it is the declared one."""
     home = pathlib.Path(home)
     models = home / "models"
+    incoming = home / f"incoming-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
     for left in home.glob("incoming-*"):
-        shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix="incoming-", dir=home) as folder:
-        incoming = pathlib.Path(folder)
+        if file or left != incoming:
+            shutil.rmtree(left, ignore_errors=True)
+    incoming.mkdir(exist_ok=True)
+    ended = False
+    try:
         bring(program, incoming, home, name, file)
+        ended = True
         found = digests(incoming, name)
         if wanted in found:
             (models / "blobs").mkdir(exist_ok=True)
@@ -133,6 +139,10 @@ def provide(program, home, name, wanted, file=None):
                 os.replace(incoming / "blobs" / f"sha256-{digest}", models / "blobs" / f"sha256-{digest}")
             manifest_of(models, name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(manifest_of(incoming, name), manifest_of(models, name))
+    finally:
+        # the next attempt goes on with the parts of a pull that broke
+        if ended or file or not any(incoming.glob("blobs/*")):
+            shutil.rmtree(incoming, ignore_errors=True)
     print("\n".join(found))
 
 

@@ -19,6 +19,8 @@ except OSError as error:
     sys.exit(2)
 try:
     context = ssl.create_default_context(cadata=question["bundle"])
+    # as HAProxy in the gateway verifies; from Python 3.13 on, the default asks for more of an authority's certificate
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     connection = http.client.HTTPSConnection(question["host"], question["port"], timeout=10)
     plain.settimeout(10)
     connection.sock = context.wrap_socket(plain, server_hostname=question["host"])

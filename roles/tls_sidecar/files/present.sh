@@ -4,7 +4,7 @@ import hashlib, json, pathlib, sys
 
 folder = pathlib.Path(sys.argv[1])
 current = folder / "current"
-found = {"release": "", "certificate": "", "edited": []}
+found = {"release": "", "certificate": "", "tokens": [], "edited": []}
 if current.is_symlink():
     found["release"] = pathlib.Path(current.readlink()).name
     sums = current / "SHA256SUMS"
@@ -20,5 +20,8 @@ if current.is_symlink():
             found["edited"].append(str(current / name))
     if (current / "tls.crt").is_file():
         found["certificate"] = (current / "tls.crt").read_text(errors="replace")
+    if (current / "tokens.map").is_file():
+        words = [line.split() for line in (current / "tokens.map").read_text(errors="replace").splitlines()]
+        found["tokens"] = [line[0] for line in words if line]
 print(json.dumps(found))
 PYTHON

@@ -110,9 +110,25 @@ table ip filter {
 
 def test_another_table_that_drops_is_another_firewall(host: Host) -> None:
     host.says("nft", CHAINS % "accept")
-    assert host.probe("--") == ["ssh=22"]
+    assert not [line for line in host.probe("--") if line.startswith("foreign=")]
     host.says("nft", CHAINS % "drop")
     found = host.probe("--")
     assert found[0] == "foreign=the nftables table ip filter, whose input chain drops what it does not know,"
     host.says("ufw", "Status: active")
     assert [line for line in host.probe("--") if line.startswith("foreign=")] == ["foreign=ufw"]
+
+
+def test_the_roles_own_table_says_what_it_lets_in(host: Host) -> None:
+    host.says(
+        "nft",
+        "table inet hearth_edge {\n\tchain input {\n\t\ttcp dport { 8081-8082 } reject with tcp reset\n"
+        "\t\tudp sport 67 udp dport 68 accept\n\t\ttcp dport 22 accept\n"
+        "\t\tip saddr { 10.0.0.0/8 } tcp dport 8443 accept\n\t}\n}",
+    )
+    found = host.probe("--")
+    assert [line for line in found if "=" in line and not line.startswith("ssh=")] == [
+        "table=hearth_edge",
+        "open=udp 68",
+        "open=tcp 22",
+        "open=tcp 8443",
+    ]

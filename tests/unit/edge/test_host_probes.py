@@ -1,6 +1,7 @@
 """What the preflight finds out with the scripts of roles/common, on a made-up host."""
 
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -48,8 +49,8 @@ class Host:
         return sorted(self.run(["listening.sh"], [], ["/proc/"], "listening"))
 
     def probe(self, *pairs: str) -> list[str]:
-        found = self.run(["listening.sh", "probe.sh"], ["0", *pairs], ["/proc/", "/etc/systemd/", "/run/systemd/"])
-        return [line for line in found if not line.startswith("clock=")]
+        found = self.run(["listening.sh", "probe.sh"], ["0", "0", *pairs], ["/proc/", "/etc/systemd/", "/run/systemd/"])
+        return [line for line in found if not line.startswith("ahead=")]
 
 
 @pytest.fixture
@@ -63,13 +64,13 @@ def test_an_older_unit_of_the_roles_may_be_displaced(host: Host) -> None:
     assert host.probe(f"8081:{NEW}") == [f"displaced={NEW} hearth-llama-cpp-box.service"]
     # not when the host is to keep it
     found = host.probe(f"8081:{NEW}", "8082:hearth-llama-cpp-box.service")
-    assert found == ["taken=port 8081 is in use by program (process 8081, hearth-llama-cpp-box.service)"]
+    assert found == [f"taken={NEW} port 8081 is in use by program (process 8081, hearth-llama-cpp-box.service)"]
 
 
 def test_a_unit_of_somebody_else_is_not_displaced(host: Host) -> None:
     host.listens(8081, "127.0.0.1", "hearth-llama-cpp-box.service")
     (host.units / "hearth-llama-cpp-box.service").write_text("[Service]\n")
-    assert "taken=port 8081" in host.probe(f"8081:{NEW}")[0]
+    assert f"taken={NEW} port 8081" in host.probe(f"8081:{NEW}")[0]
 
 
 def test_settings_that_somebody_added(host: Host) -> None:
@@ -129,3 +130,16 @@ def test_a_model_that_units_do_not_see(host: Host) -> None:
     link = host.folder / "model.gguf"
     link.symlink_to(home / "model.gguf")
     assert unreadable(host, link) == ["lies below /home, which the units do not see"]
+
+
+def test_a_clock_is_judged_by_the_moment_that_its_host_was_asked(host: Host) -> None:
+    def ahead(now: int) -> int:
+        (line,) = [
+            line
+            for line in host.run(["listening.sh", "probe.sh"], ["0", str(now)], ["/proc/"])
+            if line.startswith("ahead=")
+        ]
+        return int(line.removeprefix("ahead="))
+
+    assert abs(ahead(int(time.time()))) <= 60
+    assert abs(ahead(int(time.time()) + 1000) + 1000) <= 60

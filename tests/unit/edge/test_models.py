@@ -62,3 +62,36 @@ def test_what_no_declared_model_needs(models: Path) -> None:
     (models / "blobs/sha256-0").touch()
     assert run("undeclared", models, "m") == [str(models / "blobs/sha256-0")]
     assert len(run("undeclared", models)) == 4
+
+
+OLLAMA = """#!{python}
+import os, pathlib, signal, socket, sys
+
+models = pathlib.Path(os.environ["OLLAMA_MODELS"])
+if sys.argv[1] == "serve":
+    assert os.environ["OLLAMA_NOPRUNE"] == "1"
+    host, port = os.environ["OLLAMA_HOST"].split(":")
+    server = socket.create_server((host, int(port)))
+    signal.pause()
+part = models / "blobs/sha256-0-partial"
+if not part.exists():
+    part.parent.mkdir()
+    part.touch()
+    sys.exit("Error: the connection broke")
+sys.exit("Error: gone on with what was there, through " + os.environ["https_proxy"])
+"""
+
+
+def test_a_pull_that_broke_is_gone_on_with(tmp_path: Path) -> None:
+    """A stand-in for Ollama, whose first pull leaves a part behind."""
+    home, program = tmp_path / "home", tmp_path / "ollama"
+    (home / "models").mkdir(parents=True)
+    (home / "incoming-of-another-model").mkdir()
+    program.write_text(OLLAMA.replace("{python}", sys.executable))
+    program.chmod(0o755)
+    command = [sys.executable, "-I", "-c", PROGRAM, "provide", str(program), str(home), "m", "0" * 64]
+    environment = {"PATH": "/usr/bin:/bin", "https_proxy": "http://proxy.test:3128"}
+    said = [subprocess.run(command, capture_output=True, text=True, env=environment).stderr for _ in range(2)]
+    assert "the connection broke" in said[0]
+    assert "gone on with what was there, through http://proxy.test:3128" in said[1]
+    assert len(list(home.glob("incoming-*"))) == 1

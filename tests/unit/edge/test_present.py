@@ -32,11 +32,11 @@ def present(current: Path) -> dict[str, Any]:
 
 
 def test_a_whole_set(current: Path) -> None:
-    assert present(current) == {"release": "one", "certificate": "certificate\n", "edited": []}
+    assert present(current) == {"release": "one", "certificate": "certificate\n", "tokens": [], "edited": []}
 
 
 def test_nothing_is_there(tmp_path: Path) -> None:
-    assert present(tmp_path / "current") == {"release": "", "certificate": "", "edited": []}
+    assert present(tmp_path / "current") == {"release": "", "certificate": "", "tokens": [], "edited": []}
 
 
 @pytest.mark.parametrize("line", ["garbage", "", "0123", "\xff\xfe"])
@@ -55,3 +55,8 @@ def test_a_list_of_digests_that_is_empty_or_no_text(current: Path) -> None:
 def test_a_certificate_that_is_no_text_is_an_edit(current: Path) -> None:
     (current / "tls.crt").write_bytes(b"\xff\xfe")
     assert present(current)["edited"] == [str(current / "tls.crt")]
+
+
+def test_the_digests_of_the_tokens_that_it_accepts(current: Path) -> None:
+    (current / "tokens.map").write_text("0a1b gateway-0a\n\n2c3d gateway-2c\n")
+    assert present(current)["tokens"] == ["0a1b", "2c3d"]
