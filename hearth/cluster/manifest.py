@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
@@ -11,8 +11,17 @@ from hearth.cluster.rollout import ROLLED_OUT, Rollout
 from hearth.compile.manifests.common import Object
 from hearth.versions import versions
 
+FIELD_MANAGER: Final = "hearth"
+"""Who owns, in Kubernetes' eyes, the fields that Hearth declares: one name for every run and every object. Pulumi's own
+choice is a random name for each resource, so that a run that was killed before it wrote its state leaves an owner
+behind that nobody knows any more, and a field that is declared no longer stays because of it."""
+OWNERSHIP: Final = {"pulumi.com/patchFieldManager": FIELD_MANAGER, "pulumi.com/patchForce": "true"}
+"""Annotations of every object: what Hearth declares wins over `kubectl scale`, `kubectl set image` and the like, and a
+field that it does not declare is anybody's. That an object is ours at all is checked before (`hearth.cluster.owned`)."""
 SKIP_AWAIT: Final = {"pulumi.com/skipAwait": "true"}
 """Annotation that makes Pulumi create an object without waiting for it."""
+REPLACE_UNREADY: Final = {"pulumi.com/replaceUnready": "true"}
+"""Annotation that makes Pulumi replace a Job that failed, in place of waiting for it until the time is up."""
 
 _DIGEST = re.compile(r"-[0-9a-f]{10}$")
 """What Hearth once took for a digest at the end of any name; see `former_name`."""
@@ -28,18 +37,18 @@ class KindOptions:
     """Whether the object stays in the cluster when it leaves the program."""
     minutes: int | None = None
     """How long creating and updating may take, in minutes."""
-    skip_await: bool = False
-    """Whether Pulumi goes on without waiting for it."""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    """What Pulumi's Kubernetes provider has to know beyond what holds for every kind."""
 
 
 OPTIONS: Final[Mapping[str, KindOptions]] = {
     # A volume outlives every mistake in the claim; with WaitForFirstConsumer, awaiting it would wait for ever.
-    "PersistentVolumeClaim": KindOptions(protect=True, retain=True, skip_await=True),
+    "PersistentVolumeClaim": KindOptions(protect=True, retain=True, annotations=SKIP_AWAIT),
     "StatefulSet": KindOptions(minutes=15),
     "Deployment": KindOptions(minutes=15),
-    "Job": KindOptions(minutes=20),
+    "Job": KindOptions(minutes=20, annotations=REPLACE_UNREADY),
     # A Service without ready Pods would hold up the very resources that make them ready.
-    "Service": KindOptions(skip_await=True),
+    "Service": KindOptions(annotations=SKIP_AWAIT),
 }
 """Options by kind; every other kind is created plainly."""
 WORKLOADS: Final = ("Deployment", "StatefulSet", "Job")
@@ -115,10 +124,8 @@ def deploy(
         depends_on: what has to exist first.
         retain: whether the object stays in the cluster when it leaves the program, whatever its kind.
     """
-    manifest: Mapping[str, Any] = declared.manifest
     options = OPTIONS.get(declared.kind, KindOptions())
-    if options.skip_await:
-        manifest = _with_annotations(manifest, SKIP_AWAIT)
+    manifest = _with_annotations(declared.manifest, {**OWNERSHIP, **options.annotations})
     timeout = f"{options.minutes}m" if options.minutes else None
     return Manifest(
         logical_name(declared),
