@@ -17,7 +17,7 @@ choice is a random name for each resource, so that a run that was killed before 
 behind that nobody knows any more, and a field that is declared no longer stays because of it."""
 OWNERSHIP: Final = {"pulumi.com/patchFieldManager": FIELD_MANAGER, "pulumi.com/patchForce": "true"}
 """Annotations of every object: what Hearth declares wins over `kubectl scale`, `kubectl set image` and the like, and a
-field that it does not declare is anybody's. That an object is ours at all is checked before (`hearth.cluster.owned`)."""
+field that it does not declare is anybody's. Whether an object is ours at all, `hearth.cluster.owned` checks before."""
 SKIP_AWAIT: Final = {"pulumi.com/skipAwait": "true"}
 """Annotation that makes Pulumi create an object without waiting for it."""
 REPLACE_UNREADY: Final = {"pulumi.com/replaceUnready": "true"}
@@ -58,8 +58,20 @@ WORKLOADS: Final = ("Deployment", "StatefulSet", "Job")
 class Manifest(pulumi.CustomResource):
     """A Kubernetes object, declared by its plain manifest."""
 
-    def __init__(self, name: str, manifest: Mapping[str, Any], options: pulumi.ResourceOptions) -> None:
-        api_version, kind = manifest["apiVersion"], manifest["kind"]
+    def __init__(
+        self, name: str, manifest: Mapping[str, Any], options: pulumi.ResourceOptions, *, adopted: bool = False
+    ) -> None:
+        """Declare it.
+
+        Args:
+            name: name of the resource in Pulumi.
+            manifest: the object.
+            options: options of Pulumi.
+            adopted: whether somebody else made it. Then Hearth has the fields of the manifest and nothing more, and
+                gives them back in place of deleting it.
+        """
+        kind = f"{manifest['kind']}Patch" if adopted else manifest["kind"]
+        api_version = manifest["apiVersion"]
         group_version = api_version if "/" in api_version else f"core/{api_version}"
         provider_version = versions()["PULUMI_KUBERNETES_VERSION"].removeprefix("v")
         super().__init__(
@@ -135,9 +147,10 @@ def deploy(
             depends_on=list(depends_on),
             aliases=_aliases(declared),
             protect=options.protect or None,
-            retain_on_delete=retain or options.retain or _comes_back(manifest) or None,
+            retain_on_delete=(not declared.adopted and (retain or options.retain or _comes_back(manifest))) or None,
             custom_timeouts=pulumi.CustomTimeouts(create=timeout, update=timeout) if timeout else None,
         ),
+        adopted=declared.adopted,
     )
 
 

@@ -76,7 +76,7 @@ def namespaced_resources(kubernetes: KubernetesApi) -> Iterator[Resource]:
     for version in ("v1", *(group["preferredVersion"]["groupVersion"] for group in groups)):
         answer = kubernetes.get(f"list the kinds of {version}", _root(version)) or {}
         for entry in answer.get("resources") or ():
-            if entry["namespaced"] and "/" not in entry["name"] and _NEEDED_VERBS <= set(entry["verbs"]):
+            if entry["namespaced"] and "/" not in entry["name"] and set(entry["verbs"]) >= _NEEDED_VERBS:
                 yield Resource(version, entry["kind"], entry["name"])
 
 

@@ -56,8 +56,8 @@ def present(
 
 def _selected(item: dict[str, Any], selector: str) -> bool:
     labels = item["metadata"]["labels"]
-    wanted = [part.split("=") for part in selector.split(",") if part]
-    return all(part[0] in labels and labels[part[0]] == part[-1] if len(part) > 1 else part[0] in labels for part in wanted)
+    wanted = [part.partition("=") for part in selector.split(",") if part]
+    return all(name in labels and (not equals or labels[name] == value) for name, equals, value in wanted)
 
 
 def _answer(path: str, query: dict[str, str], objects: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
