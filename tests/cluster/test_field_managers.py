@@ -119,7 +119,7 @@ def test_what_is_declared_wins_over_kubectl(objects: Objects) -> None:
     assert "replicas" in shown, "drift is shown, and no conflict"
     objects.up(namespace(), deployment(changed="once"))
     objects.kube.run("-n", NAMESPACE, "set", "image", "deployment/one", "c=nowhere.invalid/other:1")
-    objects.kube.run("-n", NAMESPACE, "label", "deployment/one", "somebody=else")
+    objects.kube.run("-n", NAMESPACE, "label", "deployment/one", "somebody=else", "--field-manager=controller")
     objects.up(namespace(), deployment(changed="twice"), refresh=True)
     there = objects.object("deployment")
     assert there["spec"]["replicas"] == 1
