@@ -38,9 +38,9 @@ def compile_environment(loaded: LoadedClaim, *, now: datetime.datetime) -> Compi
     trust_store = read_trust_store(loaded.base, claim.policy.trust_store) if claim.policy.trust_store else None
     gate = withheld_endpoints(
         claim,
-        loaded.stack,
+        loaded.environment,
         expected=expected(topology),
-        evidence=read_evidence(loaded.base, loaded.stack),
+        evidence=read_evidence(loaded.base, loaded.environment),
         trust_store=trust_store,
         now=now,
     )

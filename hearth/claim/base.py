@@ -53,6 +53,17 @@ Identifier = Annotated[
 """A name that becomes part of Kubernetes names: a lower-case RFC 1123 label of 1 to 40 characters that begins with
 a letter. It has no two hyphens in a row, so names that are joined by `--` stay distinct."""
 
+EnvironmentId = Annotated[
+    str,
+    matching(
+        r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$",
+        "1 to 63 letters, digits, hyphens, underscores and dots, with a letter or digit at both ends",
+        min_length=1,
+        max_length=63,
+    ),
+]
+"""What everything that belongs to one environment is marked with."""
+
 # Control characters, and what no reader sees: marks of direction, separators, and spaces of no width.
 _INVISIBLE = r"\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff"
 

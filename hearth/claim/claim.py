@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from hearth.claim.base import Identifier, Shape
+from hearth.claim.base import EnvironmentId, Identifier, Shape
 from hearth.claim.endpoints import Endpoint
 from hearth.claim.later import Mesh, NodePool, PrivateInstance
 from hearth.claim.llm import Llm
@@ -15,6 +15,9 @@ from hearth.claim.tenants import Tenant
 class Claim(Shape):
     """One environment. Each field is a configuration key of the Pulumi project `hearth` (S4-158)."""
 
+    environment: EnvironmentId | None = None
+    """What everything that this environment makes is marked with; the stack's name when absent. Whatever exists
+    without this mark is left alone. It may change: what carries the old mark gets the new one."""
     llm: Llm
     """The gateway, its instances, providers, console and person budget."""
     network_zones: dict[Identifier, NetworkZone] = Field(default_factory=dict)

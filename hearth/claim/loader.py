@@ -21,6 +21,8 @@ PREFIX: Final = "hearth:"
 KEYS: Final = tuple(field.alias or name for name, field in Claim.model_fields.items())
 """Configuration keys of a claim, without their prefix."""
 
+# Keys whose value is a text, which Pulumi passes as it is.
+_TEXTS: Final = ("environment",)
 _STACK_FILE_KEYS: Final = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environment")
 _STACK_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
 _STACK_FILE = re.compile(r"Pulumi\.(.+)\.ya?ml\Z")
@@ -43,9 +45,14 @@ class LoadedClaim:
     bundles: Mapping[str, str]
     """PEM text by trust bundle id, byte for byte what the digests of the claim cover."""
     stack: str
-    """Name of the environment."""
+    """Name of the stack."""
     other_config: Mapping[str, object] = field(default_factory=dict, repr=False)
     """The stack's configuration under other namespaces than `hearth:`, such as `kubernetes:context`."""
+
+    @property
+    def environment(self) -> str:
+        """Return what everything of this environment is marked with."""
+        return self.claim.environment or self.stack
 
 
 def project_folder(start: Path) -> Path:
@@ -215,7 +222,7 @@ def load_claim_values(
     plain: dict[str, Any] = {}
     for key, value in values.items():
         plain[key] = value
-        if isinstance(value, str) and key.startswith(PREFIX):
+        if isinstance(value, str) and key.startswith(PREFIX) and key.removeprefix(PREFIX) not in _TEXTS:
             try:
                 plain[key] = read_json(value)
             except ValueError:
@@ -253,6 +260,8 @@ def _load(
         elif ":" not in key or key.startswith(PREFIX):
             problems.append(_key_problem(key, location((key,))))
     own = [(_claim_path(path), problem) for path, problem in unread if str(path[0]).removeprefix(PREFIX) in values]
+    if "environment" not in values:
+        values["environment"] = stack
     checked = check_values(
         values, base=base, resolver=resolver, deployed=deployed, unread=frozenset(path for path, _ in own)
     )

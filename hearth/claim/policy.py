@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hearth.claim.base import OneLine, Shape, matching
+from hearth.claim.base import Identifier, OneLine, Shape, matching
 
 
 class Vendor(Shape):
@@ -23,6 +23,14 @@ class ClusterCidrs(Shape):
     """Service ranges."""
     pods: Annotated[tuple[str, ...], Field(min_length=1)]
     """Pod ranges."""
+
+
+class Adopt(Shape):
+    """What exists, was made by somebody else, and may be taken over."""
+
+    namespaces: tuple[Identifier, ...] = ()
+    """Namespaces of tenants, or `system-llm`, that are there already. Hearth puts its labels and policies on them, and
+    takes those away again when they leave the claim; it never deletes such a namespace."""
 
 
 class Bounds(Shape):
@@ -65,5 +73,7 @@ class Policy(Shape):
         | None
     ) = None
     """File with the runners' public keys, owned by others than the claim's authors (S4-102)."""
+    adopt: Adopt = Adopt()
+    """What exists and may be taken over; everything else that exists and is not this environment's is refused."""
     bounds: Bounds = Bounds()
     """Upper bounds that no endpoint may exceed."""

@@ -30,7 +30,8 @@ class App(Shape):
     key_generation: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     """Raise it by one for a new key: it is registered, the Secret rewritten, and then the old one removed."""
     key_grace_seconds: Annotated[int, Field(ge=0, le=3_600)] = 60
-    """How long the old key stays usable after the Secret has the new one, in seconds; `pulumi up` waits for it."""
+    """How long the old key stays usable after the Secret has the new one, in seconds. Nothing waits for it: the gateway
+    refuses the old key then."""
 
 
 class Tenant(Shape):

@@ -33,11 +33,11 @@ Found = Mapping[str, Verification | None]
 
 
 def _verify(loaded: LoadedClaim, endpoints: Iterable[str]) -> Found:
-    claim, evidence = loaded.claim, read_evidence(loaded.base, loaded.stack)
+    claim, evidence = loaded.claim, read_evidence(loaded.base, loaded.environment)
     store = read_trust_store(loaded.base, claim.policy.trust_store) if claim.policy.trust_store else None
     digests, now = expected(resolve(claim)), datetime.datetime.now(datetime.UTC)
     return {
-        name: verify(evidence[name], Subject(claim, loaded.stack, name, digests[name]), store, now)
+        name: verify(evidence[name], Subject(claim, loaded.environment, name, digests[name]), store, now)
         if name in evidence
         else None
         for name in endpoints

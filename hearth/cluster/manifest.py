@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
@@ -11,8 +11,18 @@ from hearth.cluster.rollout import ROLLED_OUT, Rollout
 from hearth.compile.manifests.common import Object
 from hearth.versions import versions
 
+FIELD_MANAGER: Final = "hearth"
+"""Who owns, in Kubernetes' eyes, the fields that Hearth declares: one name for every run and every object. Pulumi's own
+choice is a random name for each resource, so that a run that was killed before it wrote its state leaves an owner
+behind that nobody knows any more, and a field that is declared no longer stays because of it."""
+OWNERSHIP: Final = {"pulumi.com/patchFieldManager": FIELD_MANAGER, "pulumi.com/patchForce": "true"}
+"""Annotations of every object: what Hearth declares wins over `kubectl scale`, `kubectl set image` and the like. A field
+that it does not declare is its owner's, unless kubectl wrote it: Pulumi takes that for a leftover of `kubectl apply`.
+Whether an object is ours at all, `hearth.cluster.owned` checks before."""
 SKIP_AWAIT: Final = {"pulumi.com/skipAwait": "true"}
 """Annotation that makes Pulumi create an object without waiting for it."""
+REPLACE_UNREADY: Final = {"pulumi.com/replaceUnready": "true"}
+"""Annotation that makes Pulumi replace a Job that failed, in place of waiting for it until the time is up."""
 
 _DIGEST = re.compile(r"-[0-9a-f]{10}$")
 """What Hearth once took for a digest at the end of any name; see `former_name`."""
@@ -28,18 +38,18 @@ class KindOptions:
     """Whether the object stays in the cluster when it leaves the program."""
     minutes: int | None = None
     """How long creating and updating may take, in minutes."""
-    skip_await: bool = False
-    """Whether Pulumi goes on without waiting for it."""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    """What Pulumi's Kubernetes provider has to know beyond what holds for every kind."""
 
 
 OPTIONS: Final[Mapping[str, KindOptions]] = {
     # A volume outlives every mistake in the claim; with WaitForFirstConsumer, awaiting it would wait for ever.
-    "PersistentVolumeClaim": KindOptions(protect=True, retain=True, skip_await=True),
+    "PersistentVolumeClaim": KindOptions(protect=True, retain=True, annotations=SKIP_AWAIT),
     "StatefulSet": KindOptions(minutes=15),
     "Deployment": KindOptions(minutes=15),
-    "Job": KindOptions(minutes=20),
+    "Job": KindOptions(minutes=20, annotations=REPLACE_UNREADY),
     # A Service without ready Pods would hold up the very resources that make them ready.
-    "Service": KindOptions(skip_await=True),
+    "Service": KindOptions(annotations=SKIP_AWAIT),
 }
 """Options by kind; every other kind is created plainly."""
 WORKLOADS: Final = ("Deployment", "StatefulSet", "Job")
@@ -49,8 +59,20 @@ WORKLOADS: Final = ("Deployment", "StatefulSet", "Job")
 class Manifest(pulumi.CustomResource):
     """A Kubernetes object, declared by its plain manifest."""
 
-    def __init__(self, name: str, manifest: Mapping[str, Any], options: pulumi.ResourceOptions) -> None:
-        api_version, kind = manifest["apiVersion"], manifest["kind"]
+    def __init__(
+        self, name: str, manifest: Mapping[str, Any], options: pulumi.ResourceOptions, *, adopted: bool = False
+    ) -> None:
+        """Declare it.
+
+        Args:
+            name: name of the resource in Pulumi.
+            manifest: the object.
+            options: options of Pulumi.
+            adopted: whether somebody else made it. Then Hearth has the fields of the manifest and nothing more, and
+                gives them back in place of deleting it.
+        """
+        kind = f"{manifest['kind']}Patch" if adopted else manifest["kind"]
+        api_version = manifest["apiVersion"]
         group_version = api_version if "/" in api_version else f"core/{api_version}"
         provider_version = versions()["PULUMI_KUBERNETES_VERSION"].removeprefix("v")
         super().__init__(
@@ -115,10 +137,8 @@ def deploy(
         depends_on: what has to exist first.
         retain: whether the object stays in the cluster when it leaves the program, whatever its kind.
     """
-    manifest: Mapping[str, Any] = declared.manifest
     options = OPTIONS.get(declared.kind, KindOptions())
-    if options.skip_await:
-        manifest = _with_annotations(manifest, SKIP_AWAIT)
+    manifest = _with_annotations(declared.manifest, {**OWNERSHIP, **options.annotations})
     timeout = f"{options.minutes}m" if options.minutes else None
     return Manifest(
         logical_name(declared),
@@ -128,9 +148,10 @@ def deploy(
             depends_on=list(depends_on),
             aliases=_aliases(declared),
             protect=options.protect or None,
-            retain_on_delete=retain or options.retain or _comes_back(manifest) or None,
+            retain_on_delete=(not declared.adopted and (retain or options.retain or _comes_back(manifest))) or None,
             custom_timeouts=pulumi.CustomTimeouts(create=timeout, update=timeout) if timeout else None,
         ),
+        adopted=declared.adopted,
     )
 
 

@@ -1,12 +1,14 @@
 """The platform of one environment: which groups of objects are deployed after which."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pulumi
 
 from hearth.cluster.manifest import deploy, deploy_all
+from hearth.cluster.owned import require_owned
+from hearth.cluster.switched_off import what_stays
 from hearth.cluster.system_secrets import SystemSecrets
-from hearth.cluster.tenants import Tenants
+from hearth.cluster.tenants import Environment, Tenants
 from hearth.compile.artefacts import Artefacts
 from hearth.compile.manifests import groups as compiled
 from hearth.compile.manifests.credentials import SecretNames
@@ -27,7 +29,7 @@ class Group(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-def _cluster_provider(parent: pulumi.Resource, stack: str, cluster: Cluster) -> pulumi.ProviderResource:
+def cluster_provider(parent: pulumi.Resource, stack: str, cluster: Cluster) -> pulumi.ProviderResource:
     """Return the Kubernetes provider: one explicit provider, with the cluster that everything else uses too.
 
     The identifier keeps an endpoint that moved from replacing everything; that the cluster is still the same one is
@@ -46,7 +48,16 @@ def _cluster_provider(parent: pulumi.Resource, stack: str, cluster: Cluster) -> 
 class Platform(pulumi.ComponentResource):
     """Everything of one environment in the cluster."""
 
-    def __init__(self, stack: str, topology: Topology, artefacts: Artefacts, kubernetes: KubernetesApi | None) -> None:
+    def __init__(
+        self,
+        stack: str,
+        topology: Topology,
+        artefacts: Artefacts,
+        kubernetes: KubernetesApi | None,
+        former: Collection[str] = (),
+        *,
+        off: bool = False,
+    ) -> None:
         """Declare the platform.
 
         Args:
@@ -54,16 +65,35 @@ class Platform(pulumi.ComponentResource):
             topology: what its claim declares.
             artefacts: what was compiled from it.
             kubernetes: the cluster; none where the claim declares nothing.
+            former: what the environment was called before.
+            off: whether the gateway is switched off, so that only what holds data stays.
+
+        Raises:
+            ClaimError: something cannot be built, or would take over or delete what is somebody else's; nothing has
+                been declared by then.
+            ClusterError: the Kubernetes API cannot be used.
         """
         super().__init__("hearth:index:Platform", stack)
         if topology.enabled and kubernetes is not None:
-            self._deploy(stack, topology, artefacts, kubernetes)
+            self._deploy(stack, topology, artefacts, kubernetes, tuple(former), off=off)
         self.register_outputs({})
 
-    def _deploy(self, stack: str, topology: Topology, artefacts: Artefacts, kubernetes: KubernetesApi) -> None:
+    def _deploy(
+        self,
+        stack: str,
+        topology: Topology,
+        artefacts: Artefacts,
+        kubernetes: KubernetesApi,
+        former: tuple[str, ...],
+        *,
+        off: bool,
+    ) -> None:
         # What cannot be built is refused here, before anything is declared.
-        compiled.groups(topology, artefacts, SecretNames.by_reference(topology))
-        cluster = _cluster_provider(self, stack, kubernetes.cluster)
+        known = compiled.groups(topology, artefacts, SecretNames.by_reference(topology))
+        environment = Environment(
+            topology.environment or stack, former, require_owned(kubernetes, topology, known, former), off
+        )
+        cluster = cluster_provider(self, stack, kubernetes.cluster)
         inside = pulumi.ComponentResource(
             "hearth:index:Cluster", "system-llm", {}, pulumi.ResourceOptions(parent=self, providers=[cluster])
         )
@@ -71,10 +101,13 @@ class Platform(pulumi.ComponentResource):
         namespace, *others = compiled.groups(topology, artefacts, secrets.names)
         made: dict[compiled.GroupName, Sequence[pulumi.Resource]] = {}
         made["namespace"] = Group(namespace, parent=inside).objects
-        made["secrets"] = [deploy(each, parent=secrets, depends_on=made["namespace"]) for each in secrets.objects]
-        for group in others:
+        made["secrets"] = [
+            deploy(each.of(topology.environment), parent=secrets, depends_on=made["namespace"])
+            for each in secrets.objects
+        ]
+        for group in map(what_stays, others) if off else others:
             if group.name == "tenants":
-                Tenants(stack, topology, artefacts, kubernetes.identity, parent=inside, gateway=made["gateway"])
+                Tenants(environment, topology, artefacts, kubernetes.identity, parent=inside, gateway=made["gateway"])
             else:
                 needed = [resource for need in group.needs for resource in made[need]]
                 made[group.name] = Group(group, parent=inside, depends_on=needed).objects

@@ -11,9 +11,11 @@ from pydantic import ValidationError
 
 from hearth.claim.claim import Claim
 from hearth.claim.loader import LoadedClaim, load_claim_values
+from hearth.claim.names import NAMESPACE
 from hearth.claim.problems import ClaimError
 from hearth.claim.resolver import system_resolver
 from hearth.cluster.platform import Platform
+from hearth.cluster.switched_off import NOTICE, as_if_enabled, is_switched_off, require_unchanged
 from hearth.environment import compile_environment
 from hearth.kubeapi.client import KubernetesApi
 from hearth.kubeapi.cluster import STACK_KUBECONFIG, Cluster
@@ -23,6 +25,8 @@ CLAIM_OUTPUT = "claim"
 """Stack output with the deployed claim."""
 CLUSTER_OUTPUT = "cluster"
 """Stack output with the identity of the cluster that is deployed to."""
+ENVIRONMENT_OUTPUT = "environment"
+"""Stack output with what the environment is called, and after it what it was called before."""
 READS = 20
 """How often the outputs of the stack are read before its state counts as unreadable."""
 READ_PAUSE_SECONDS = 0.25
@@ -130,6 +134,20 @@ def _require_encrypted(key: str) -> None:
         )
 
 
+def known_as(loaded: LoadedClaim, outputs: Mapping[str, object]) -> tuple[str, ...]:
+    """Return what this environment was called before, and record what it is called now.
+
+    Args:
+        loaded: the claim.
+        outputs: the outputs of the stack. What an older version deployed is called as the stack is.
+    """
+    recorded = outputs.get(ENVIRONMENT_OUTPUT)
+    names = [str(name) for name in recorded] if isinstance(recorded, list) else [loaded.stack]
+    former = tuple(name for name in names if name != loaded.environment)
+    pulumi.export(ENVIRONMENT_OUTPUT, [loaded.environment, *former])
+    return former
+
+
 def run() -> None:
     """Declare the platform of this stack.
 
@@ -137,11 +155,18 @@ def run() -> None:
         pulumi.RunError: the claim, its evidence or the cluster is refused; nothing has been declared by then.
     """
     outputs = deployed_outputs()
-    loaded = load(CONFIG.get(), deployed_claim(outputs))
+    deployed = deployed_claim(outputs)
+    loaded = load(CONFIG.get(), deployed)
     try:
-        environment = compile_environment(loaded, now=datetime.datetime.now(datetime.UTC))
         kubernetes = cluster_of(loaded, outputs)
-        Platform(pulumi.get_stack(), environment.topology, environment.artefacts, kubernetes)
+        off = kubernetes is not None and is_switched_off(loaded, deployed, kubernetes, NAMESPACE)
+        meant = as_if_enabled(loaded) if off else loaded
+        if off:
+            pulumi.log.warn(str(NOTICE))
+            require_unchanged(meant, deployed)
+        environment = compile_environment(meant, now=datetime.datetime.now(datetime.UTC))
+        former = known_as(loaded, outputs)
+        Platform(pulumi.get_stack(), environment.topology, environment.artefacts, kubernetes, former, off=off)
     except ClaimError as error:
         raise _refused(error) from None
     except OperatorError as error:

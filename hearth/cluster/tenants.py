@@ -4,21 +4,53 @@ A Secret is written after its key is registered and removed before the key is, b
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pulumi
 
 from hearth.cluster.manifest import deploy_all
+from hearth.cluster.owned import Application
 from hearth.cluster.secrets import RandomSecret
 from hearth.compile.artefacts import Artefacts
 from hearth.compile.litellm import PERSON_BUDGET
 from hearth.compile.manifests.groups import tenant_group
 from hearth.compile.manifests.tenants import credentials_secret_manifest
+from hearth.compile.names import credentials_secret
 from hearth.gatewayapi.app_key import AppKey
 from hearth.gatewayapi.credentials_secret import CredentialsSecret
 from hearth.gatewayapi.person_budget import PersonBudget
 from hearth.gatewayapi.team import Team
 from hearth.topology import topology as resolved
 from hearth.topology.topology import Topology
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What an environment is, beyond what its claim says."""
+
+    id: str
+    """What everything of it is marked with."""
+    former: tuple[str, ...] = ()
+    """What it was called before."""
+    without_secret: frozenset[Application] = frozenset()
+    """Applications whose Secret's name is taken by somebody else's."""
+    off: bool = False
+    """Whether the gateway is switched off, so that nothing in its database can be changed."""
+
+    @property
+    def frozen(self) -> list[str] | None:
+        """Return what of a resource at the gateway Pulumi leaves as it is: everything where there is no gateway."""
+        return ["*"] if self.off else None
+
+
+def without_secret(tenant: resolved.Tenant, app: resolved.App) -> str:
+    """Return what the operator is told of an application whose Secret's name is taken."""
+    name, namespace = credentials_secret(app.name), tenant.namespace
+    return (
+        f"hearth:tenants.{tenant.name}.apps.{app.name}: the namespace {namespace} has a Secret {name} that Hearth did "
+        f"not write, so that the application gets no key. Rename that Secret or delete it (`kubectl -n {namespace} "
+        f"delete secret {name}`), or rename the application, and run the same command again. Nobody else is concerned."
+    )
 
 
 class PersonLimit(pulumi.ComponentResource):
@@ -28,7 +60,13 @@ class PersonLimit(pulumi.ComponentResource):
     """Its id, which every key names; none where the claim has no budget."""
 
     def __init__(
-        self, topology: Topology, cluster: str, *, parent: pulumi.Resource, gateway: Sequence[pulumi.Resource]
+        self,
+        environment: Environment,
+        topology: Topology,
+        cluster: str,
+        *,
+        parent: pulumi.Resource,
+        gateway: Sequence[pulumi.Resource],
     ) -> None:
         super().__init__("hearth:index:PersonLimit", "person-limit", {}, pulumi.ResourceOptions(parent=parent))
         budget = topology.gateway.person_budget
@@ -42,7 +80,7 @@ class PersonLimit(pulumi.ComponentResource):
                 budget_duration=budget.period,
                 rpm_limit=budget.requests_per_minute,
                 tpm_limit=budget.tokens_per_minute,
-                opts=pulumi.ResourceOptions(parent=self, depends_on=list(gateway)),
+                opts=pulumi.ResourceOptions(parent=self, depends_on=list(gateway), ignore_changes=environment.frozen),
             ).budget_id
         self.register_outputs({})
 
@@ -61,7 +99,7 @@ class Tenant(pulumi.ComponentResource):
 
     def __init__(
         self,
-        stack: str,
+        environment: Environment,
         topology: Topology,
         artefacts: Artefacts,
         cluster: str,
@@ -80,22 +118,23 @@ class Tenant(pulumi.ComponentResource):
         team = Team(
             tenant.name,
             cluster=cluster,
-            stack=stack,
+            environment=environment.id,
+            former=environment.former,
             tenant=tenant.name,
             models=models,
             max_budget=float(limits.max_spend) if limits.max_spend else None,
             budget_duration=limits.period,
             rpm_limit=limits.requests_per_minute,
             tpm_limit=limits.tokens_per_minute,
-            opts=pulumi.ResourceOptions(parent=self, depends_on=list(gateway)),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=list(gateway), ignore_changes=environment.frozen),
         )
         for app in tenant.apps:
-            self._application(stack, topology, cluster, tenant, app, team, models, objects, person_budget)
+            self._application(environment, topology, cluster, tenant, app, team, models, objects, person_budget)
         self.register_outputs({})
 
     def _application(
         self,
-        stack: str,
+        environment: Environment,
         topology: Topology,
         cluster: str,
         tenant: resolved.Tenant,
@@ -115,7 +154,8 @@ class Tenant(pulumi.ComponentResource):
         key = AppKey(
             name,
             cluster=cluster,
-            stack=stack,
+            environment=environment.id,
+            former=environment.former,
             tenant=tenant.name,
             app=app.name,
             team_id=team.team_id,
@@ -125,8 +165,11 @@ class Tenant(pulumi.ComponentResource):
             grace_seconds=app.key_grace_seconds,
             parallel_requests=tenant.limits.parallel_requests,
             person_budget=person_budget,
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=pulumi.ResourceOptions(parent=self, ignore_changes=environment.frozen),
         )
+        if Application(tenant.name, app.name) in environment.without_secret:
+            pulumi.log.warn(without_secret(tenant, app), self)
+            return
         CredentialsSecret(
             name,
             credentials_secret_manifest(topology, tenant, app.name, made.value),
@@ -140,7 +183,7 @@ class Tenants(pulumi.ComponentResource):
 
     def __init__(
         self,
-        stack: str,
+        environment: Environment,
         topology: Topology,
         artefacts: Artefacts,
         cluster: str,
@@ -149,10 +192,10 @@ class Tenants(pulumi.ComponentResource):
         gateway: Sequence[pulumi.Resource],
     ) -> None:
         super().__init__("hearth:index:Tenants", "tenants", {}, pulumi.ResourceOptions(parent=parent))
-        persons = PersonLimit(topology, cluster, parent=self, gateway=gateway)
+        persons = PersonLimit(environment, topology, cluster, parent=self, gateway=gateway)
         for tenant in topology.tenants:
             Tenant(
-                stack,
+                environment,
                 topology,
                 artefacts,
                 cluster,

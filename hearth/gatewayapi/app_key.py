@@ -1,19 +1,22 @@
 """The key of an application, as a Pulumi resource (S3-45, S3-46, U-1 … U-3).
 
 Rotation: a new generation brings a new value and a new alias. Pulumi registers the new key, rewrites the application's
-Secret, and only then removes the old key, after `grace_seconds`, in which applications take up the new one.
+Secret, and only then gives the old key an end, `grace_seconds` from then, until which applications take up the new one.
+The gateway keeps to that end by itself, so that nothing waits for it. The row of a key that has ended goes with the
+next one that is removed.
 """
 
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 import pulumi
 from pulumi.dynamic import CreateResult, DiffResult, ReadResult, Resource, UpdateResult
 
 from hearth.gatewayapi.client import GatewayClient
-from hearth.gatewayapi.provider import GatewayProvider
+from hearth.gatewayapi.provider import FORMER, GatewayProvider
 from hearth.gatewayapi.records import (
+    ENVIRONMENT,
     NO_MODELS,
     PERSON_BUDGET_FIELD,
     Key,
@@ -29,15 +32,15 @@ from hearth.kubeapi.provider import CLUSTER, Props, are_names, is_whole_above_ze
 LONGEST_GRACE_SECONDS: Final = 3_600
 """Longest time in seconds for which an old key is kept after a rotation."""
 
-_IDENTITY: Final = ("stack", "tenant", "app", "generation")
+_IDENTITY: Final = ("tenant", "app", "generation")
 _PLACE: Final = ("team_id", "alias")
 
 
 class AppKeyProvider(GatewayProvider):
     """Registers, changes, reads and removes one key. Its value goes to the gateway once, and is in no output."""
 
-    required: ClassVar[tuple[str, ...]] = ("stack", "tenant", "app", "generation", "team_id", "alias", "value")
-    changing: ClassVar[tuple[str, ...]] = ("models", "parallel_requests", "person_budget", "grace_seconds")
+    required: ClassVar[tuple[str, ...]] = (ENVIRONMENT, "tenant", "app", "generation", "team_id", "alias", "value")
+    changing: ClassVar[tuple[str, ...]] = (ENVIRONMENT, "models", "parallel_requests", "person_budget", "grace_seconds")
     rules: ClassVar = {
         "generation": (is_whole_above_zero, "must be a whole number above 0"),
         "value": (is_key, "must be `sk-` and at least 13 letters, digits, `-` or `_`"),
@@ -89,19 +92,21 @@ class AppKeyProvider(GatewayProvider):
     def delete(self, _id: str, _props: Props) -> None:
         """Block the key, which acts on every replica at once, and delete it.
 
-        A key that a later generation follows is kept for the time of grace first.
+        A key that a later generation follows ends by itself after the time of grace, and is deleted with that one.
         """
         with self.gateway(_props) as client:
+            others = {key.token: generation for key, generation in _generations(client, _props)}
+            own = int(_props["generation"])
+            for token, generation in others.items():
+                if generation < own:
+                    _remove(client, token)
             if client.key_by_token(_id) is None:
                 return
             grace = int(_props.get("grace_seconds") or 0)
-            waits = grace > 0 and _is_followed(client, _props)
-            if not waits:
+            if grace > 0 and any(generation > own for generation in others.values()):
+                client.expire_key(_id, grace)
+            else:
                 _remove(client, _id)
-                return
-        time.sleep(grace)
-        with self.gateway(_props) as client:
-            _remove(client, _id)
 
     @staticmethod
     def _taken_up(client: GatewayClient, wanted: WantedKey) -> Key | None:
@@ -148,7 +153,8 @@ class AppKey(Resource, module="hearth", name="AppKey"):
         resource_name: str,
         *,
         cluster: str,
-        stack: str,
+        environment: str,
+        former: Sequence[str] = (),
         tenant: str,
         app: str,
         team_id: pulumi.Input[str],
@@ -165,7 +171,8 @@ class AppKey(Resource, module="hearth", name="AppKey"):
         Args:
             resource_name: name of the resource in Pulumi.
             cluster: identity of the cluster that it is in.
-            stack: name of the stack.
+            environment: environment that it belongs to.
+            former: what the environment was called before.
             tenant: the tenant's name.
             app: the application's name.
             team_id: output of the tenant's `Team`.
@@ -179,7 +186,8 @@ class AppKey(Resource, module="hearth", name="AppKey"):
         """
         inputs = {
             CLUSTER: cluster,
-            "stack": stack,
+            ENVIRONMENT: environment,
+            FORMER: list(former),
             "tenant": tenant,
             "app": app,
             "generation": generation,
@@ -196,21 +204,25 @@ class AppKey(Resource, module="hearth", name="AppKey"):
         super().__init__(AppKeyProvider(), resource_name, inputs, opts)
 
 
+def _mark(props: Props) -> Mark:
+    former = tuple(props.get(FORMER) or ())
+    return Mark(props[ENVIRONMENT], props["tenant"], props["app"], int(props["generation"]), former)
+
+
 def _wanted(props: Props) -> WantedKey:
-    stack, tenant, app, generation = (props[name] for name in _IDENTITY)
     return WantedKey(
         value=props["value"],
         alias=props["alias"],
         team_id=props["team_id"],
         models=tuple(props.get("models") or ()),
-        mark=Mark(stack, tenant, app, int(generation)),
+        mark=_mark(props),
         parallel_requests=whole(props, "parallel_requests"),
         person_budget=props.get("person_budget"),
     )
 
 
 def _outputs(props: Props, there: Key) -> Props:
-    identity = {name: props[name] for name in _IDENTITY}
+    identity = {name: props[name] for name in (ENVIRONMENT, *_IDENTITY)}
     outputs: dict[str, Any] = {
         CLUSTER: props.get(CLUSTER),
         **identity,
@@ -230,15 +242,12 @@ def _remove(client: GatewayClient, token: str) -> None:
     client.delete_key(token)
 
 
-def _is_followed(client: GatewayClient, props: Props) -> bool:
-    """Return whether the gateway has a key of a later generation for the same application."""
-    mark = Mark(props["stack"], props["tenant"], props["app"])
+def _generations(client: GatewayClient, props: Props) -> Iterator[tuple[Key, int]]:
+    """Yield the keys of every other generation for the same application, with their generations."""
+    mark = _mark(props)
     for key in client.keys_of_team(props["team_id"]):
         generation = key.metadata.get("generation")
-        if (
-            mark.is_on({**key.metadata, "generation": None})
-            and isinstance(generation, int)
-            and generation > int(props["generation"])
-        ):
-            return True
-    return False
+        if not isinstance(generation, int) or generation == mark.generation:
+            continue
+        if replace(mark, generation=generation).is_on(key.metadata):
+            yield key, generation

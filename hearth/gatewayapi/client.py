@@ -157,6 +157,23 @@ class GatewayClient:
         """
         self._blocked(token, "block", blocked=True)
 
+    def expire_key(self, token: str, seconds: int) -> None:
+        """Refuse a key from some time on. A key that is gone already is no error.
+
+        Args:
+            token: its SHA-256.
+            seconds: how long it stays usable, 1 or more.
+
+        Raises:
+            ReadbackError: it has no end afterwards.
+        """
+        what = f"set the end of the key {token[:10]}…"
+        body = {"key": token, "duration": f"{seconds}s"}
+        answer = self._api.call(what, "POST", "/key/update", body=body, repeatable=True, absent=(404,))
+        key = None if answer is None else self.key_by_token(token)
+        if key is not None and key.expires is None:
+            raise ReadbackError(f"could not {what}: the gateway accepted it, and says that the key has no end")
+
     def delete_key(self, token: str) -> None:
         """Delete a key. Block it first: a deletion alone leaves it usable on the other replicas for a while.
 

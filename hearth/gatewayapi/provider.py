@@ -1,10 +1,14 @@
 """What the Pulumi resources at the gateway have in common."""
 
 from contextlib import AbstractContextManager
+from typing import Final
 
 from hearth.gatewayapi import connect
 from hearth.gatewayapi.client import GatewayClient
 from hearth.kubeapi.provider import ClusterProvider, Props
+
+FORMER: Final = "former"
+"""Input of a resource: what its environment was called before."""
 
 
 class GatewayProvider(ClusterProvider):

@@ -20,6 +20,10 @@ CLIENT_ROUTES: Final = (*(f"/v1{spec.path}" for spec in OPERATIONS.values()), "/
 PERSON_BUDGET_FIELD: Final = "end_user_budget_id"
 """Field of a key's metadata with the budget of its persons."""
 
+ENVIRONMENT: Final = "stack"
+"""Field of what is written on a team and a key, and input of their Pulumi resources, with the environment that they
+belong to. It once was the stack's name; the rows and states of that time keep the word."""
+
 _KEY: Final = re.compile(r"^sk-[A-Za-z0-9_-]{13,}$")
 _MANAGER: Final = "hearth"
 
@@ -28,24 +32,28 @@ _MANAGER: Final = "hearth"
 class Mark:
     """Who an object at the gateway belongs to. It is written into the object's metadata and is what "ours" means."""
 
-    stack: str
-    """Name of the stack that made it."""
+    environment: str
+    """Environment that it belongs to."""
     tenant: str
     """Tenant that it is for."""
     app: str | None = None
     """Application that it is for; none for a team."""
     generation: int | None = None
     """Generation of a key; none for a team."""
+    former: tuple[str, ...] = ()
+    """What the environment was called before; what carries one of these names is ours and gets the new one."""
 
     def metadata(self) -> dict[str, Any]:
         """Return the mark as LiteLLM keeps it."""
-        pairs = {"stack": self.stack, "tenant": self.tenant, "app": self.app, "generation": self.generation}
+        pairs = {ENVIRONMENT: self.environment, "tenant": self.tenant, "app": self.app, "generation": self.generation}
         return {"managed-by": _MANAGER, **{key: value for key, value in pairs.items() if value is not None}}
 
     def is_on(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether an object with this metadata carries exactly this mark."""
-        ours = {key: metadata.get(key) for key in ("managed-by", "stack", "tenant", "app", "generation")}
-        return {key: value for key, value in ours.items() if value is not None} == self.metadata()
+        names = ("managed-by", "tenant", "app", "generation")
+        wanted = self.metadata()
+        same = all(metadata.get(name) == wanted.get(name) for name in names)
+        return same and metadata.get(ENVIRONMENT) in (self.environment, *self.former)
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,7 @@ class WantedTeam:
     """The team of a tenant (S3-49)."""
 
     team_id: str
-    """Its id, `team_id(stack, tenant)`."""
+    """Its id, `team_id(environment, tenant)`."""
     alias: str
     """The tenant's name."""
     models: tuple[str, ...]
@@ -208,6 +216,8 @@ class Key(_Answer):
     """Requests at once."""
     blocked: bool | None = None
     """Whether it is refused."""
+    expires: str | None = None
+    """When it is refused from; never when none."""
 
 
 class KeyPage(_Answer):
@@ -263,9 +273,9 @@ def is_key(value: str) -> bool:
     return bool(_KEY.match(value))
 
 
-def team_id(stack: str, tenant: str) -> str:
+def team_id(environment: str, tenant: str) -> str:
     """Return the id of a tenant's team: the same in every run, so that a team is found again (S3-49)."""
-    return f"hearth-{stack}-{tenant}"
+    return f"hearth-{environment}-{tenant}"
 
 
 def key_alias(tenant: str, app: str, generation: int) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 import pulumi
-from pulumi.dynamic import CreateResult, ReadResult, Resource, UpdateResult
+from pulumi.dynamic import CheckResult, CreateResult, ReadResult, Resource, UpdateResult
 
-from hearth.gatewayapi.provider import GatewayProvider
-from hearth.gatewayapi.records import NO_MODELS, Key, Mark, WantedTeam, team_id
+from hearth.gatewayapi.provider import FORMER, GatewayProvider
+from hearth.gatewayapi.records import ENVIRONMENT, NO_MODELS, Key, Mark, WantedTeam, team_id
 from hearth.gatewayapi.records import Team as TeamRecord
 from hearth.kubeapi.errors import NotOursError
 from hearth.kubeapi.provider import CLUSTER, Props, are_names, is_whole_above_zero, step, whole
@@ -18,15 +18,21 @@ _READ: Final = ("max_budget", "budget_duration", "rpm_limit", "tpm_limit")
 class TeamProvider(GatewayProvider):
     """Makes, changes, reads and deletes one team; a team that an earlier run made is taken up again."""
 
-    required: ClassVar[tuple[str, ...]] = ("stack", "tenant", "team_id")
-    replacing: ClassVar[tuple[str, ...]] = ("stack", "tenant", "team_id")
-    changing: ClassVar[tuple[str, ...]] = ("models", *_READ)
+    required: ClassVar[tuple[str, ...]] = (ENVIRONMENT, "tenant", "team_id")
+    replacing: ClassVar[tuple[str, ...]] = ("tenant", "team_id")
+    changing: ClassVar[tuple[str, ...]] = (ENVIRONMENT, "models", *_READ)
     rules: ClassVar = {
         "models": (are_names, "must be a list of public model names"),
         "max_budget": (lambda value: value >= 0, "must be an amount of 0 or more"),
         "rpm_limit": (is_whole_above_zero, "must be a whole number above 0"),
         "tpm_limit": (is_whole_above_zero, "must be a whole number above 0"),
     }
+
+    def check(self, _olds: Props, news: Props) -> CheckResult:
+        """Keep the id that the team was made with: another one would be another team, without its spend."""
+        if _olds.get("team_id") and _olds.get("tenant") == news.get("tenant"):
+            news = {**news, "team_id": _olds["team_id"]}
+        return super().check(_olds, news)
 
     @step
     def create(self, props: Props) -> CreateResult:
@@ -83,7 +89,8 @@ class Team(Resource, module="hearth", name="Team"):
         resource_name: str,
         *,
         cluster: str,
-        stack: str,
+        environment: str,
+        former: Sequence[str] = (),
         tenant: str,
         models: Sequence[str],
         max_budget: float | None = None,
@@ -97,7 +104,8 @@ class Team(Resource, module="hearth", name="Team"):
         Args:
             resource_name: name of the resource in Pulumi.
             cluster: identity of the cluster that it is in.
-            stack: name of the stack.
+            environment: environment that it belongs to.
+            former: what the environment was called before.
             tenant: the tenant's name.
             models: public model names that the tenant may use; none means no model at all.
             max_budget: spend per period in units of the accounting currency; unbounded when absent (S3-50).
@@ -108,10 +116,11 @@ class Team(Resource, module="hearth", name="Team"):
         """
         inputs = {
             CLUSTER: cluster,
-            "stack": stack,
+            ENVIRONMENT: environment,
+            FORMER: list(former),
             "tenant": tenant,
             # An input, so that a preview knows it too.
-            "team_id": team_id(stack, tenant),
+            "team_id": team_id(environment, tenant),
             "models": list(models),
             "max_budget": max_budget,
             "budget_duration": budget_duration,
@@ -121,13 +130,17 @@ class Team(Resource, module="hearth", name="Team"):
         super().__init__(TeamProvider(), resource_name, inputs, opts)
 
 
+def _mark(props: Props) -> Mark:
+    return Mark(props[ENVIRONMENT], props["tenant"], former=tuple(props.get(FORMER) or ()))
+
+
 def _wanted(props: Props) -> WantedTeam:
-    stack, tenant = props["stack"], props["tenant"]
+    tenant = props["tenant"]
     return WantedTeam(
         team_id=props["team_id"],
         alias=tenant,
         models=tuple(props.get("models") or ()),
-        mark=Mark(stack, tenant),
+        mark=_mark(props),
         max_budget=props.get("max_budget"),
         budget_duration=props.get("budget_duration"),
         rpm_limit=whole(props, "rpm_limit"),
@@ -138,7 +151,7 @@ def _wanted(props: Props) -> WantedTeam:
 def _outputs(props: Props, there: TeamRecord) -> Props:
     outputs: dict[str, Any] = {
         CLUSTER: props.get(CLUSTER),
-        "stack": props["stack"],
+        ENVIRONMENT: props[ENVIRONMENT],
         "tenant": props["tenant"],
         "team_id": there.team_id,
         "models": sorted(name for name in there.models if name != NO_MODELS),
@@ -148,5 +161,5 @@ def _outputs(props: Props, there: TeamRecord) -> Props:
 
 
 def _is_left_over(key: Key, props: Props) -> bool:
-    ours = {"managed-by": "hearth", "stack": props["stack"], "tenant": props["tenant"]}
-    return all(key.metadata.get(name) == value for name, value in ours.items())
+    """Return whether a key is of one of this tenant's applications."""
+    return _mark(props).is_on({**key.metadata, "app": None, "generation": None})

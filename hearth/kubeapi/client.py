@@ -12,6 +12,25 @@ from hearth.kubeapi.errors import ClusterError, scrubbed
 TIMEOUT_SECONDS: Final = (10, 30)
 """Seconds to connect, and between two bytes of an answer."""
 
+RETRIES: Final[Mapping[str, Any]] = {
+    "total": 5,
+    # A cluster that is not there is said at once, and one whose API server restarts is waited for a moment.
+    "connect": 2,
+    "read": 2,
+    # A certificate that is wrong stays wrong.
+    "other": 0,
+    "backoff_factor": 1,
+    "backoff_max": 8,
+    "retry_after_max": 8,
+    "status_forcelist": (429, 500, 502, 503, 504),
+    # Every call here may be repeated: a write that was done and not answered is a 409 the second time, as if somebody
+    # else had done it, and every caller looks again then.
+    "allowed_methods": None,
+    "raise_on_status": False,
+}
+"""How urllib3 repeats a call that the Kubernetes API did not answer, or answered with an error of its own: about a
+quarter of a minute at most."""
+
 Object = dict[str, Any]
 """A Kubernetes object as its API spells it."""
 
@@ -33,10 +52,19 @@ class KubernetesApi:
 
     def _new_client(self) -> Any:
         import yaml
+        from kubernetes.client import Configuration
         from kubernetes.config import new_client_from_config, new_client_from_config_dict
         from kubernetes.config.config_exception import ConfigException
+        from urllib3 import Retry
 
-        source, chosen = self.cluster.kubeconfig, {"context": self.cluster.context, "persist_config": False}
+        configuration = Configuration()
+        configuration.retries = Retry(**RETRIES)
+        source = self.cluster.kubeconfig
+        chosen = {
+            "context": self.cluster.context,
+            "persist_config": False,
+            "client_configuration": configuration,
+        }
         try:
             if self.cluster.is_content:
                 return new_client_from_config_dict(yaml.safe_load(source), **chosen)
@@ -178,14 +206,46 @@ class KubernetesApi:
             ),
         )
 
-    def namespace_exists(self, name: str) -> bool:
-        """Return whether there is such a namespace."""
-        answer = self._core(
+    def namespace(self, name: str) -> Object | None:
+        """Return a namespace, or none when there is none of that name."""
+        return self._core(
             f"look up the namespace {name}",
             lambda api, fixed: api.read_namespace(name, **fixed),
             absent=(404,),
         )
-        return answer is not None
+
+    def namespace_exists(self, name: str) -> bool:
+        """Return whether there is such a namespace."""
+        return self.namespace(name) is not None
+
+    def get(
+        self, what: str, path: str, *, query: Mapping[str, str] | None = None, accept: str = "application/json"
+    ) -> Object | None:
+        """Return what the API has under a path, or none when it has nothing there.
+
+        Args:
+            what: what this is for, as the end of the sentence "could not …".
+            path: the path.
+            query: parameters after it.
+            accept: the form of the answer.
+        """
+        from kubernetes.client.exceptions import ApiException
+
+        def call(api: Any, fixed: dict[str, Any]) -> Any:
+            request = api.param_serialize(
+                "GET",
+                path,
+                query_params=list((query or {}).items()),
+                header_params={"Accept": accept},
+                auth_settings=["BearerToken"],
+            )
+            answer = api.call_api(*request, _request_timeout=fixed["_request_timeout"])
+            answer.read()
+            if not 200 <= answer.status <= 299:
+                raise ApiException.from_response(http_resp=answer, body=answer.data, data=None)
+            return answer
+
+        return self._call(what, self._client, call, (404,))
 
     def _core(
         self, what: str, call: Callable[[Any, dict[str, Any]], Any], *, absent: tuple[int, ...] = ()

@@ -26,8 +26,10 @@ def resolve(claim: Claim) -> Topology:
     """
     upstreams = [upstream for kind in KINDS for upstream in kind(claim)]
     return Topology(
+        environment=claim.environment,
         enabled=claim.llm.enabled,
         namespace=NAMESPACE,
+        adopts_its_namespace=NAMESPACE in claim.policy.adopt.namespaces,
         gateway=Gateway(
             replicas=claim.llm.gateway.replicas,
             key_cache_seconds=claim.llm.gateway.key_cache_seconds,
@@ -52,10 +54,12 @@ def resolve(claim: Claim) -> Topology:
 
 def _tenants(claim: Claim) -> Iterator[Tenant]:
     for name, tenant in sorted(claim.tenants.items()):
+        namespace = tenant_namespace(name, tenant)
         yield Tenant(
             name=name,
-            namespace=tenant_namespace(name, tenant),
+            namespace=namespace,
             names_its_namespace=tenant.namespace is not None,
+            adopts_its_namespace=namespace in claim.policy.adopt.namespaces,
             apps=tuple(
                 App(app, declared.key_generation, declared.key_grace_seconds)
                 for app, declared in sorted(tenant.apps.items())

@@ -97,7 +97,9 @@ class Tenant:
     namespace: str
     """Its namespace."""
     names_its_namespace: bool
-    """Whether the claim names the namespace, which may then have been there before."""
+    """Whether the claim names the namespace, which then stays when the tenant goes."""
+    adopts_its_namespace: bool
+    """Whether the namespace was made by somebody else and is taken over."""
     apps: tuple[App, ...]
     """Its applications that declare the gateway, by name; the others get nothing."""
     models: tuple[str, ...] | None
@@ -110,10 +112,14 @@ class Tenant:
 class Topology:
     """Everything of one environment, resolved. Equal claims give equal topologies."""
 
+    environment: str | None
+    """What everything that is made is marked with; none for a claim that no stack file is behind."""
     enabled: bool
     """Whether there is a gateway at all (S3-2)."""
     namespace: str
     """Namespace of the gateway and of everything behind it (S3-1)."""
+    adopts_its_namespace: bool
+    """Whether that namespace was made by somebody else and is taken over."""
     gateway: Gateway
     """The gateway's own settings."""
     upstreams: tuple[Upstream, ...]

@@ -4,8 +4,14 @@ from typing import Any
 
 import pytest
 
-from hearth.cluster.manifest import OPTIONS, former_name, logical_name
+from hearth.cluster.manifest import OPTIONS, OWNERSHIP, REPLACE_UNREADY, SKIP_AWAIT, former_name, logical_name
 from hearth.compile.manifests.common import Object
+from tests.support.program import example
+
+
+@pytest.fixture(scope="module")
+def local() -> dict[str, Any]:
+    return example("local")
 
 
 def named(kind: str, stable: str, real: Any = None, namespace: str | None = "system-llm") -> Object:
@@ -55,4 +61,14 @@ def test_a_volume_outlives_the_program() -> None:
     volume = OPTIONS["PersistentVolumeClaim"]
     assert volume.protect
     assert volume.retain
-    assert volume.skip_await
+    assert volume.annotations == SKIP_AWAIT
+
+
+def test_a_failed_job_is_replaced_and_what_is_declared_wins(local: dict[str, Any]) -> None:
+    given = {key: inputs for key, inputs in local["inputs"].items() if key.startswith("kubernetes:")}
+    assert len(given) > 30
+    for inputs in given.values():
+        annotations = inputs["metadata"]["annotations"]
+        assert {name: annotations.get(name) for name in OWNERSHIP} == OWNERSHIP
+    (job,) = [inputs for key, inputs in given.items() if key.startswith("kubernetes:batch/v1:Job|")]
+    assert job["metadata"]["annotations"] == {**OWNERSHIP, **REPLACE_UNREADY}

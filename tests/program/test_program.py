@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pulumi.runtime.rpc import _special_sig_key
 
-from tests.support.kube_system import kubeconfig
+from tests.support.kube_system import kubeconfig, present
 from tests.support.litellm import free_port
 from tests.support.program import UID, config_of, declare, deployed_claim, example
 
@@ -52,6 +52,44 @@ def test_a_disabled_gateway_declares_nothing_at_all() -> None:
     config = config_of("local")
     config = {"hearth:llm": {**config["hearth:llm"], "enabled": False}, "hearth:policy": config["hearth:policy"]}
     assert declare("local", config)["resources"] == [["hearth:index:Platform", "local"]]
+
+
+def switched_off(**changes: Any) -> dict[str, Any]:
+    config = config_of("local")
+    return {**config, "hearth:llm": {**config["hearth:llm"], "enabled": False}, **changes}
+
+
+def test_switching_off_stops_what_runs_and_keeps_what_holds_data(local: dict[str, Any]) -> None:
+    outputs = {"claim": deployed_claim("local"), "cluster": UID}
+    result = declare("local", switched_off(), outputs=outputs)
+    names, before = ({f"{typ}|{name}" for typ, name in found["resources"]} for found in (result, local))
+    assert names < before
+    assert not [name for name in names if name.split("|")[0].endswith((":Deployment", ":StatefulSet", ":Job"))]
+    data = (":Namespace", ":PersistentVolumeClaim", ":NetworkPolicy", ":Team", ":AppKey", "Secret")
+    assert {name for name in before if name.split("|")[0].endswith(data)} <= names
+    assert any("hearth:llm.enabled: is false, so that nothing runs" in text for text in result["warned"])
+    assert {name for name, paths in result["ignored"].items() if paths == ["*"]} == {
+        "Team|family",
+        "Team|guests",
+        "AppKey|family--notes",
+        "AppKey|guests--kiosk",
+        "PersonBudget|hearth-person",
+    }
+
+
+def test_nothing_else_changes_while_the_gateway_is_off() -> None:
+    outputs = {"claim": deployed_claim("local"), "cluster": UID}
+    result = declare("local", switched_off(**{"hearth:tenants": {}}), outputs=outputs)
+    assert "hearth:tenants: changes while the gateway is off, or together with switching it off" in result["refused"]
+    assert result["resources"] == []
+
+
+def test_what_is_off_stays_off_until_it_is_destroyed() -> None:
+    there = present("Namespace", None, "system-llm", labels={"app.kubernetes.io/managed-by": "hearth"})
+    result = declare("local", switched_off(), outputs={"cluster": UID}, objects=[there])
+    assert "kubernetes:core/v1:PersistentVolumeClaim" in kinds(result)
+    gone = declare("local", switched_off(), outputs={"cluster": UID})
+    assert gone["resources"] == [["hearth:index:Platform", "local"]]
 
 
 @pytest.mark.parametrize("stack", ["home", "dev"])

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ def declare(
     outputs: dict[str, Any] | None = None,
     root: Path = ROOT,
     secret: tuple[str, ...] = (),
+    objects: Sequence[dict[str, Any]] = (),
     **environment: str,
 ) -> dict[str, Any]:
     """Run the program.
@@ -51,11 +53,12 @@ def declare(
         outputs: what the last update of the stack left as its outputs.
         root: the project's folder.
         secret: keys of the configuration that are encrypted.
+        objects: what the cluster has.
         environment: variables beside those of the test; KUBECONFIG is a cluster of the identity `UID` unless given.
     """
     values = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
     given = {"config": values, "secret": secret, "outputs": outputs or {}, "root": str(root)}
-    with cluster_with(UID) as kubeconfig:
+    with cluster_with(UID, objects) as kubeconfig:
         done = subprocess.run(
             [sys.executable, str(ROOT / "tests/support/run_program.py"), stack],
             input=json.dumps(given),

@@ -16,7 +16,9 @@ GIVEN: dict[str, Any] = json.load(sys.stdin)
 inputs: list[tuple[str, str, dict[str, Any]]] = []
 declared: list[dict[str, Any]] = []
 former: dict[str, set[str]] = {}
-exported: dict[str, str | None] = {}
+exported: dict[str, Any] = {}
+warned: list[str] = []
+ignored: dict[str, list[str]] = {}
 
 
 class Recorder(mocks.Mocks):
@@ -55,6 +57,7 @@ class Monitor(mocks.MockMonitor):
             above = [spec.parentUrn] if spec.parentUrn else [""] if spec.noParent else parents
             known |= {self.make_urn(parent, spec.type or request.type, spec.name or request.name) for parent in above}
         former[response.urn] = known - {response.urn}
+        ignored[f"{request.type.split(':')[-1]}|{request.name}"] = list(request.ignoreChanges)
         declared.append({"urn": response.urn, "former": sorted(former[response.urn])})
         return response
 
@@ -64,7 +67,8 @@ mocks.set_mocks(recorder, project="hearth", stack=STACK, preview=False, monitor=
 set_all_config(GIVEN["config"], GIVEN["secret"])
 pulumi.get_root_directory = lambda: GIVEN["root"]
 # There is no stack to export to.
-pulumi.export = lambda name, value: exported.update({name: value if isinstance(value, str) else None})
+pulumi.export = lambda name, value: exported.update({name: value if isinstance(value, str | list) else None})
+pulumi.log.warn = lambda text, *_: warned.append(text)
 
 
 @pulumi.runtime.test
@@ -88,6 +92,8 @@ result = {
         for urn, olds in former.items()
     },
     "exported": exported,
+    "warned": warned,
+    "ignored": ignored,
     **({} if refused is None else {"refused": refused}),
 }
 print(json.dumps(result, default=str))

@@ -101,7 +101,9 @@ class ScriptedLiteLLM:
         key = self.keys.get(given["key"])
         if key is None:
             return _error(404, "Key not found.")
-        key.update({name: value for name, value in given.items() if name != "key"})
+        key.update({name: value for name, value in given.items() if name not in ("key", "duration")})
+        if "duration" in given:
+            key["expires"] = f"in {given['duration']}"
         return httpx.Response(200, json=key)
 
     def _key_block(self, given: dict[str, Any], blocked: bool = True) -> httpx.Response:

@@ -32,7 +32,15 @@ RESERVED_HOST_LABEL: Final = "llm"
 
 # Words that the gateway reads as sets of models when a key or a team names them.
 _GATEWAY_WORDS: Final = frozenset({"all-proxy-models", "all-team-models", "no-default-models", "default"})
-_SYSTEM_NAMESPACE = re.compile(r"default\Z|kube-|system-")
+# Namespaces of Kubernetes, of its distributions, and of the programs that are commonly installed beside it: whoever may
+# write there can read or change what others run. Hearth closes a namespace, and so would stop them.
+_SYSTEM_NAMESPACE = re.compile(
+    r"(?!tenant-).*-system\Z|"
+    r"(calico|cattle|cert-manager|cilium|gke|gmp|istio|knative|kube|linkerd|openshift|system|tekton|tigera)(-|\Z)|"
+    r"(argo|argocd|crossplane|default|external-dns|external-secrets|falco|flux|gatekeeper|gpu-operator|grafana|"
+    r"ingress-nginx|karpenter|keda|kyverno|local-path-storage|logging|loki|longhorn|metallb|monitoring|observability|olm|"
+    r"operators|prometheus|projectcontour|rook-ceph|sealed-secrets|traefik|trivy|vault|velero)\Z"
+)
 
 
 def public_names(draft: Draft) -> Iterator[tuple[str, Place]]:
@@ -126,6 +134,22 @@ def tenant_namespaces(draft: Draft) -> Iterator[Finding]:
         owner.setdefault(namespace, name)
 
 
+def adopted_namespaces(draft: Draft) -> Iterator[Finding]:
+    """What is taken over is what this claim uses: a tenant's namespace, or that of the gateway."""
+    if not draft.whole("tenants") or not draft.valid("policy", "adopt"):
+        return
+    used = {NAMESPACE, *(tenant_namespace(name, tenant) for name, tenant in draft.claim.tenants.items())}
+    complete = draft.declared("tenants") == frozenset(draft.claim.tenants)
+    seen: set[str] = set()
+    for index, namespace in enumerate(draft.claim.policy.adopt.namespaces):
+        place: Place = ("policy", "adopt", "namespaces", index)
+        if namespace not in used and complete:
+            yield Finding(place, "is the namespace of no tenant", "Remove it, or declare the tenant whose it is")
+        if namespace in seen:
+            yield Finding(place, "is named twice", "Remove one of the two")
+        seen.add(namespace)
+
+
 def reserved_host_label(draft: Draft) -> Iterator[Finding]:
     """S3-61: the host label `llm` stays reserved for the console, whether it is on or off."""
     if RESERVED_HOST_LABEL in draft.claim.tenants:
@@ -148,5 +172,6 @@ RULES: Final = (
     instance_names,
     endpoint_names,
     tenant_namespaces,
+    adopted_namespaces,
     reserved_host_label,
 )

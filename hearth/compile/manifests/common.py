@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from hearth.claim.problems import ClaimError, Problem
 from hearth.compile.images import ImageProfile
+from hearth.compile.names import ADOPTED_ANNOTATION, ENVIRONMENT_LABEL, MANAGER
 from hearth.versions import versions
 
 Manifest = dict[str, Any]
@@ -29,6 +30,23 @@ class Object:
     def named(cls, manifest: Manifest) -> "Object":
         """Return an object whose name carries no digest."""
         return cls(manifest, manifest["metadata"]["name"])
+
+    def of(self, environment: str | None) -> "Object":
+        """Return it marked as an environment's, so that no run takes a stranger's object of the same name for ours.
+
+        Args:
+            environment: the environment; none leaves it as it is.
+        """
+        if environment is None:
+            return self
+        metadata = self.manifest["metadata"]
+        marked = {**metadata, "labels": {**metadata.get("labels", {}), ENVIRONMENT_LABEL: environment}}
+        return Object({**self.manifest, "metadata": marked}, self.stable_name)
+
+    @property
+    def adopted(self) -> bool:
+        """Return whether somebody else made it, and it is taken over: a namespace, or what lies in every namespace."""
+        return ADOPTED_ANNOTATION in self.manifest["metadata"].get("annotations", {})
 
     @property
     def name(self) -> Any:
@@ -101,8 +119,13 @@ def labels(name: str, component: str) -> dict[str, str]:
         "app.kubernetes.io/name": name,
         "app.kubernetes.io/component": component,
         "app.kubernetes.io/part-of": "hearth",
-        "app.kubernetes.io/managed-by": "hearth",
+        "app.kubernetes.io/managed-by": MANAGER,
     }
+
+
+def adoption(*, adopted: bool) -> dict[str, Any]:
+    """Return what the metadata of an object says beside its labels when somebody else made it."""
+    return {"annotations": {ADOPTED_ANNOTATION: "true"}} if adopted else {}
 
 
 def selector(name: str) -> dict[str, str]:

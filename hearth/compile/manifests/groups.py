@@ -1,6 +1,6 @@
 """All manifests of a topology, in groups that say what they need."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from hearth.compile.artefacts import Artefacts
@@ -38,7 +38,8 @@ class Group:
 
 def tenant_group(topology: Topology, tenant: Tenant) -> list[Object]:
     """Return a tenant's namespace and what closes it; a key and its Secret are made by the deployment."""
-    return [*tenant_objects(tenant), *tenant_policies(topology, tenant)]
+    found = [*tenant_objects(tenant), *tenant_policies(topology, tenant)]
+    return [each.of(topology.environment) for each in found]
 
 
 def groups(topology: Topology, artefacts: Artefacts, names: SecretNames) -> tuple[Group, ...]:
@@ -59,7 +60,7 @@ def groups(topology: Topology, artefacts: Artefacts, names: SecretNames) -> tupl
     trust = trust_config_map(topology, artefacts.bundles)
     ready: tuple[GroupName, ...] = ("namespace", "trust", "secrets")
     closed = [*namespace(topology), *(refuse_too_large(policy) for policy in system_policies(topology))]
-    return (
+    made = (
         Group("namespace", tuple(closed), ()),
         Group("trust", (trust,), ("namespace",)),
         Group("database", tuple(database(topology, names, pool=artefacts.connection_pool)), ready),
@@ -83,4 +84,7 @@ def groups(topology: Topology, artefacts: Artefacts, names: SecretNames) -> tupl
         Group("mock", tuple(mock(topology)), ready),
         # A tenant's namespace stands by itself; the deployment makes its keys and Secrets after the gateway.
         Group("tenants", tuple(found for each in topology.tenants for found in tenant_group(topology, each)), ()),
+    )
+    return tuple(
+        replace(group, objects=tuple(each.of(topology.environment) for each in group.objects)) for group in made
     )

@@ -1,6 +1,6 @@
 """The namespace `system-llm`: present only where a claim enables the gateway (S3-2)."""
 
-from hearth.compile.manifests.common import Object, labels, metadata, pod_security_labels
+from hearth.compile.manifests.common import Object, adoption, labels, metadata, pod_security_labels
 from hearth.topology.topology import Topology
 
 
@@ -12,7 +12,11 @@ def namespace(topology: Topology) -> list[Object]:
             {
                 "apiVersion": "v1",
                 "kind": "Namespace",
-                "metadata": {"name": name, "labels": {**labels(name, "namespace"), **pod_security_labels()}},
+                "metadata": {
+                    "name": name,
+                    "labels": {**labels(name, "namespace"), **pod_security_labels()},
+                    **adoption(adopted=topology.adopts_its_namespace),
+                },
             }
         ),
         Object.named(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hearth.compile.manifests.common import Manifest, Object, labels, pod_security_labels
+from hearth.compile.manifests.common import Manifest, Object, adoption, labels, pod_security_labels
 from hearth.compile.names import (
     APP_LABEL,
     GATEWAY,
@@ -20,20 +20,21 @@ def tenant_objects(tenant: Tenant) -> list[Object]:
     belongs in a namespace of its own.
     """
     namespace = tenant.namespace
+    adopted = adoption(adopted=tenant.adopts_its_namespace)
     tenant_labels = {**labels(namespace, "tenant"), TENANT_LABEL: tenant.name}
     return [
         Object.named(
             {
                 "apiVersion": "v1",
                 "kind": "Namespace",
-                "metadata": {"name": namespace, "labels": {**tenant_labels, **pod_security_labels()}},
+                "metadata": {"name": namespace, "labels": {**tenant_labels, **pod_security_labels()}, **adopted},
             }
         ),
         Object.named(
             {
                 "apiVersion": "v1",
                 "kind": "ServiceAccount",
-                "metadata": {"name": "default", "namespace": namespace, "labels": tenant_labels},
+                "metadata": {"name": "default", "namespace": namespace, "labels": tenant_labels, **adopted},
                 "automountServiceAccountToken": False,
             }
         ),
@@ -57,7 +58,7 @@ def credentials_secret_manifest(topology: Topology, tenant: Tenant, app: str, ke
         key: the registered key; may be a secret Pulumi output.
     """
     url = gateway_url(topology)
-    return {
+    made = {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {
@@ -73,3 +74,4 @@ def credentials_secret_manifest(topology: Topology, tenant: Tenant, app: str, ke
             "OPENAI_API_KEY": key,
         },
     }
+    return Object.named(made).of(topology.environment).manifest

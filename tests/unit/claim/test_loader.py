@@ -10,8 +10,9 @@ from hearth.claim.problems import ClaimError
 
 MINIMAL = b"config:\n  hearth:llm: {enabled: true}\n"
 KEYS = (
-    "Known keys: hearth:llm, hearth:networkZones, hearth:trustBundles, hearth:endpoints, hearth:deployments, "
-    "hearth:aliases, hearth:tenants, hearth:privateInstances, hearth:nodePools, hearth:mesh, hearth:policy."
+    "Known keys: hearth:environment, hearth:llm, hearth:networkZones, hearth:trustBundles, hearth:endpoints, "
+    "hearth:deployments, hearth:aliases, hearth:tenants, hearth:privateInstances, hearth:nodePools, "
+    "hearth:mesh, hearth:policy."
 )
 BEGIN = "Begin with `config:` and put hearth:llm and the other keys below it."
 

@@ -178,6 +178,46 @@ NAMES = (
         [put("tenants/team/namespace", "default")],
         [("hearth:tenants.team.namespace: is a namespace of the system. Choose a namespace of the tenant's own.")],
     ),
+    *(
+        Case(
+            f"a tenant in {namespace}",
+            [put("tenants/team/namespace", namespace)],
+            [("hearth:tenants.team.namespace: is a namespace of the system. Choose a namespace of the tenant's own.")],
+        )
+        for namespace in (
+            "cert-manager",
+            "ingress-nginx",
+            "istio-ingress",
+            "istio-system",
+            "kube-public",
+            "monitoring",
+            "openshift-ingress",
+            "rook-ceph",
+            "traefik",
+        )
+    ),
+    Case("a tenant whose name ends as a namespace of the system does", [put("tenants/billing-system", {})], []),
+    Case(
+        "taking over what no tenant uses, and one namespace twice",
+        [put("policy/adopt", {"namespaces": ["somebody", "tenant-family", "tenant-family", "system-llm"]})],
+        [
+            (
+                "hearth:policy.adopt.namespaces[0]: is the namespace of no tenant. Remove it, or declare the tenant "
+                "whose it is."
+            ),
+            "hearth:policy.adopt.namespaces[2]: is named twice. Remove one of the two.",
+        ],
+    ),
+    Case(
+        "an environment that no label can hold",
+        [put("environment", "my home")],
+        [
+            (
+                "hearth:environment: is not well-formed. It must be 1 to 63 letters, digits, hyphens, underscores and "
+                "dots, with a letter or digit at both ends."
+            )
+        ],
+    ),
     Case(
         "two tenants in one namespace",
         [put("tenants/team/namespace", "tenant-family")],

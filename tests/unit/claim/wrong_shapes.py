@@ -45,7 +45,7 @@ SHAPES = (
         [
             (
                 "hearth:policy[a name that is not shown]: is not a field of this part of the claim. Known "
-                "fields: bounds, clusterCidrs, credentials, egress, evidence, images, plaintext, trustStore, "
+                "fields: adopt, bounds, clusterCidrs, credentials, egress, evidence, images, plaintext, trustStore, "
                 "vendor."
             )
         ],

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from pulumi.output import UNKNOWN
 
-from hearth.gatewayapi import app_key
 from hearth.gatewayapi.app_key import AppKeyProvider
 from hearth.gatewayapi.records import key_token
 from hearth.kubeapi.provider import StepFailed
@@ -39,13 +38,6 @@ def planted(token: str, **fields: Any) -> dict[str, Any]:
         "blocked": None,
     }
     return {**base, "metadata": OURS, **fields}
-
-
-@pytest.fixture
-def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    pauses: list[float] = []
-    monkeypatch.setattr(app_key.time, "sleep", pauses.append)
-    return pauses
 
 
 def test_its_id_is_its_digest_and_no_output_has_its_value(litellm: ScriptedLiteLLM) -> None:
@@ -135,7 +127,7 @@ def test_a_block_by_hand_is_seen_and_is_not_undone(litellm: ScriptedLiteLLM) -> 
     assert litellm.keys[TOKEN]["blocked"] is True
 
 
-def test_rotation_registers_first_and_removes_afterwards(litellm: ScriptedLiteLLM, slept: list[float]) -> None:
+def test_rotation_registers_first_and_the_old_key_ends_by_itself(litellm: ScriptedLiteLLM) -> None:
     provider = AppKeyProvider()
     made = provider.create({**PROPS, "grace_seconds": 90.0})
     found = provider.diff(TOKEN, made.outs, NEXT)
@@ -143,18 +135,49 @@ def test_rotation_registers_first_and_removes_afterwards(litellm: ScriptedLiteLL
     assert found.delete_before_replace is False
     provider.create(NEXT)
     assert len(litellm.keys) == 2, "both keys are usable"
+    litellm.calls.clear()
     provider.delete(TOKEN, made.outs)
-    assert slept == [90]
+    assert litellm.paths() == ["/key/update"], "nothing waits, and nothing is blocked"
+    assert litellm.keys[TOKEN]["expires"] == "in 90s"
+    assert not litellm.keys[TOKEN]["blocked"]
+    assert litellm.keys[key_token(OTHER_VALUE)].get("expires") is None
+
+
+def test_what_is_left_of_an_earlier_rotation_goes_with_the_next_key(litellm: ScriptedLiteLLM) -> None:
+    provider = AppKeyProvider()
+    first = provider.create({**PROPS, "grace_seconds": 90.0})
+    second = provider.create({**NEXT, "grace_seconds": 90.0})
+    provider.delete(TOKEN, first.outs)
+    assert len(litellm.keys) == 2
+    provider.delete(second.id, second.outs)
+    assert litellm.keys == {}
+
+
+def test_a_key_without_grace_is_removed_at_once_though_another_follows(litellm: ScriptedLiteLLM) -> None:
+    provider = AppKeyProvider()
+    made = provider.create(PROPS)
+    provider.create(NEXT)
+    provider.delete(TOKEN, made.outs)
     assert list(litellm.keys) == [key_token(OTHER_VALUE)]
 
 
-def test_removal_without_a_follower_does_not_wait(litellm: ScriptedLiteLLM, slept: list[float]) -> None:
+def test_an_environment_with_another_name_keeps_its_keys(litellm: ScriptedLiteLLM) -> None:
+    provider = AppKeyProvider()
+    made = provider.create(PROPS)
+    renamed = {**PROPS, "stack": "home", "former": ["s"]}
+    found = provider.diff(TOKEN, made.outs, renamed)
+    assert (found.changes, found.replaces) == (True, [])
+    again = provider.update(TOKEN, made.outs, renamed)
+    assert litellm.keys[TOKEN]["metadata"]["stack"] == "home"
+    assert provider.diff(TOKEN, again.outs, renamed).changes is False
+
+
+def test_removal_without_a_follower_does_not_wait(litellm: ScriptedLiteLLM) -> None:
     provider = AppKeyProvider()
     made = provider.create({**PROPS, "grace_seconds": 90.0})
     provider.create({**NEXT, "app": "photos", "alias": "family--photos--2"})
     litellm.calls.clear()
     provider.delete(TOKEN, made.outs)
-    assert slept == []
     assert litellm.paths() == ["/key/block", "/key/delete"], "blocked before it is deleted"
     provider.delete(TOKEN, made.outs)
     assert litellm.paths() == ["/key/block", "/key/delete"], "gone already is no error"

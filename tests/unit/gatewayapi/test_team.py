@@ -130,3 +130,22 @@ def test_what_is_not_known_yet_is_not_refused_and_lists_have_one_order() -> None
     checked = TeamProvider().check({}, {**PROPS, "models": ["small", "large"], "rpm_limit": UNKNOWN})
     assert checked.failures == []
     assert checked.inputs["models"] == ["large", "small"]
+
+
+def test_an_environment_with_another_name_keeps_its_teams(litellm: ScriptedLiteLLM) -> None:
+    provider = TeamProvider()
+    made = provider.create(PROPS)
+    renamed = {**PROPS, "stack": "home", "former": ["s"], "team_id": "hearth-home-family"}
+    checked = provider.check(PROPS, renamed).inputs
+    assert checked["team_id"] == "hearth-s-family", "another team would begin without spend"
+    found = provider.diff(made.id, made.outs, checked)
+    assert (found.changes, found.replaces) == (True, [])
+    again = provider.update(made.id, made.outs, checked)
+    assert litellm.teams["hearth-s-family"]["metadata"]["stack"] == "home"
+    assert provider.diff(made.id, again.outs, checked).changes is False
+    assert provider.create(checked).id == made.id, "it is known by its former name"
+
+
+def test_another_tenants_team_has_an_id_of_its_own() -> None:
+    news = {**PROPS, "tenant": "guests", "team_id": "hearth-s-guests"}
+    assert TeamProvider().check(PROPS, news).inputs["team_id"] == "hearth-s-guests"
