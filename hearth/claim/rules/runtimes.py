@@ -5,7 +5,7 @@ from typing import Final
 
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.endpoints import Endpoint, ModelSource, Runtime
-from hearth.claim.names import GUARD_PROBE_PORT, IN_CLUSTER, SIDECAR_PORT, endpoint_host, tagged_model
+from hearth.claim.names import GUARD_PROBE_PORT, IN_CLUSTER, SIDECAR_PORT, endpoint_host
 from hearth.claim.reader import Path as Place
 from hearth.claim.rules.public import base_url
 
@@ -180,24 +180,6 @@ def one_model_engines(draft: Draft) -> Iterator[Finding]:
             )
 
 
-def one_name_for_one_source(draft: Draft) -> Iterator[Finding]:
-    """In a Pod, a model from outside the Ollama library has the one name that the endpoint's deployments ask for."""
-    for name, _, runtime in _runtimes(draft):
-        if runtime.placement != "pod":
-            continue
-        library = {tagged_model(model.source.ollama) for model in runtime.models if model.source.ollama is not None}
-        others = sum(model.source.ollama is None for model in runtime.models)
-        wanted = {item.model for item in draft.claim.deployments.values() if item.endpoint == name}
-        wanted = {model for model in wanted if tagged_model(model) not in library}
-        if (others and len(wanted) > 1) or (others > 1 and runtime.engine == "ollama"):
-            yield Finding(
-                ("endpoints", name, "runtime", "models"),
-                f"has {others} from outside the Ollama library, and deployments ask for {len(wanted)} names that are "
-                "not in it, so that it cannot be told which is which",
-                "Give each such model an endpoint of its own, and its deployments one model name",
-            )
-
-
 def built_engines(draft: Draft) -> Iterator[Finding]:
     """The local build has no image of Ollama."""
     for name, _, runtime in _runtimes(draft):
@@ -300,7 +282,6 @@ RULES: Final = (
     runtime_credential,
     model_sources,
     one_model_engines,
-    one_name_for_one_source,
     built_engines,
     engine_fields,
     one_boundary_for_one_runtime,
