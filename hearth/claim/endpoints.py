@@ -1,6 +1,6 @@
 """Endpoints: what the gateway may connect to, and who runs the model server there."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -10,6 +10,10 @@ from hearth.claim.operations import Protocol
 
 Milliseconds = Annotated[int, Field(ge=100, le=3_600_000)]
 """A time in ms, 100 ms to one hour."""
+
+
+DEFAULT_REQUEST_TIMEOUT_MS: Final = 120_000
+"""Longest wait for an answer where nothing declares one, in ms."""
 
 
 class Sidecar(Shape):
@@ -170,7 +174,7 @@ class RuntimeCapacity(Shape):
     """Longest time until a cold model answers, in ms."""
     stream_setup_timeout_ms: Milliseconds = 30_000
     """Longest time until a stream begins, in ms; not above `requestTimeoutMs`."""
-    request_timeout_ms: Milliseconds = 120_000
+    request_timeout_ms: Milliseconds = DEFAULT_REQUEST_TIMEOUT_MS
     """Longest wait for an answer, and longest silence within a stream, in ms."""
 
 

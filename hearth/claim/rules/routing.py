@@ -146,7 +146,7 @@ def members(draft: Draft) -> Iterator[Finding]:
         for index, deployment in enumerate(alias.deployments):
             place: Place = ("aliases", name, "deployments", index)
             if deployment in alias.deployments[:index]:
-                yield Finding(place, f"names {deployment} twice", "Remove one")
+                yield Finding(place, "names a deployment that is there before", "Remove one of the two")
             elif deployment not in draft.declared("deployments") and draft.whole("deployments"):
                 yield Finding(place, "names no deployment", f"Declared: {listed(draft.declared('deployments'))}")
 

@@ -1,5 +1,6 @@
 """Runtimes that Hearth runs, their sidecars and their models (S1-10, S4-63 … S4-89, S4-146)."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -17,6 +18,12 @@ SOURCES: Final = {
     "file": "file",
 }
 """Fields of a model source, and how the claim spells them."""
+
+SERVED_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}\Z")
+"""Name of a model that llama.cpp is started with."""
+_PART: Final = "[a-z0-9][a-z0-9._-]{0,79}"
+OLLAMA_NAME: Final = re.compile(rf"({_PART}/){{0,2}}{_PART}(:[A-Za-z0-9_][A-Za-z0-9._-]{{0,79}})?\Z")
+"""Name of a model that Ollama takes: host, namespace, model and tag."""
 
 
 def _runtimes(draft: Draft) -> Iterator[tuple[str, Endpoint, Runtime]]:
@@ -180,6 +187,23 @@ def one_model_engines(draft: Draft) -> Iterator[Finding]:
             )
 
 
+def served_names(draft: Draft) -> Iterator[Finding]:
+    """A name that a program is started with is a name alone: no option, and nothing that systemd or a shell expands."""
+    for name, deployment in draft.claim.deployments.items():
+        endpoint = draft.endpoint_of(deployment)
+        if endpoint is None or endpoint.runtime is None:
+            continue
+        ollama = endpoint.runtime.engine == "ollama"
+        if not (OLLAMA_NAME if ollama else SERVED_NAME).match(deployment.model):
+            yield Finding(
+                ("deployments", name, "model"),
+                f"is not a name that Hearth can start {endpoint.runtime.engine} with",
+                "Use lower-case letters, digits and . _ - with / between at most three parts and : before a tag"
+                if ollama
+                else "Use 1 to 200 letters, digits and . _ : / @ + -, and begin with a letter or digit",
+            )
+
+
 def built_engines(draft: Draft) -> Iterator[Finding]:
     """The local build has no image of Ollama."""
     for name, _, runtime in _runtimes(draft):
@@ -282,6 +306,7 @@ RULES: Final = (
     runtime_credential,
     model_sources,
     one_model_engines,
+    served_names,
     built_engines,
     engine_fields,
     one_boundary_for_one_runtime,

@@ -88,7 +88,12 @@ def cluster_ranges(draft: Draft) -> Iterator[Finding]:
             if isinstance(network, str):
                 yield Finding(place, network, "Write a range such as 10.96.0.0/16")
             elif not private_range(network) and not (key == "pods" and inside(network, SHARED)):
-                yield Finding(place, "is not inside a private range", "Write the range that the cluster really has")
+                yield Finding(
+                    place,
+                    "is not inside a private range, and nothing that Hearth runs is reached at another address",
+                    "Write the range that the cluster really has; where that is public (GKE's 34.118.224.0/20), make "
+                    "the cluster with a private one",
+                )
             else:
                 found[key].append(network)
     for index, pods in enumerate(found["pods"]):

@@ -93,6 +93,32 @@ CAPACITY = (
         ],
     ),
     Case(
+        "S4-118 a model that somebody else keeps warm",
+        [put("endpoints/native/runtimeCapacity/readinessPolicy", "warm_before_eligible")],
+        [
+            (
+                "hearth:endpoints.native.runtimeCapacity.readinessPolicy: is warm_before_eligible, and nothing of "
+                "Hearth warms a model that somebody else serves. Remove it where the model is always warm, or write "
+                "on_demand."
+            )
+        ],
+    ),
+    Case(
+        "S4-119 a model that somebody else loads on demand is right",
+        [put("endpoints/native/runtimeCapacity/readinessPolicy", "on_demand")],
+        [],
+    ),
+    Case(
+        "more applications than one gateway bears",
+        [put(f"tenants/t{number}", {"apps": {f"a{app}": {"llm": True} for app in range(400)}}) for number in range(20)],
+        [
+            (
+                "hearth:tenants: makes 8002 apps, and one gateway bears 8000. Declare fewer, or split the environment "
+                "into two."
+            )
+        ],
+    ),
+    Case(
         "more routes than one gateway bears",
         [
             put(
