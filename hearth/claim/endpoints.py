@@ -197,3 +197,11 @@ class Endpoint(Shape):
     """Who runs the model server; absent when somebody else does (S1-10, S1-18)."""
     runtime_capacity: RuntimeCapacity | None = None
     """What the runtime can bear; required for private endpoints."""
+    posture: Literal["local", "vendor"] | None = None
+    """Whose model server it is, whatever leads to it: one of this house, or a vendor's behind a private link as well.
+    A `public_tls` endpoint is a vendor's when absent, any other is local (S1-5)."""
+
+    @property
+    def is_vendor(self) -> bool:
+        """Return whether a vendor answers (S1-5)."""
+        return (self.posture or ("vendor" if self.network_profile.mode == "public_tls" else "local")) == "vendor"

@@ -4,14 +4,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hearth.claim.base import OneLine, Shape, matching
+from hearth.claim.base import Identifier, OneLine, Shape, matching
 
 
 class Vendor(Shape):
     """Whether prompts may reach a vendor (S1-5 … S1-7)."""
 
     opt_in: bool = False
-    """Without it every `public_tls` endpoint and provider is refused."""
+    """Without it every provider, and every endpoint whose posture is `vendor`, is refused."""
+    allow: tuple[Identifier, ...] = ()
+    """The vendors that prompts may reach: names of providers, and ids of endpoints; required with `optIn`."""
     acknowledgement: OneLine | None = None
     """Who accepted what, in words; required with `optIn`."""
 

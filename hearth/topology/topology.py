@@ -60,6 +60,8 @@ class Target:
     """Price of a million completion tokens in micro-units."""
     deployment: Deployment | None = None
     """The deployment as declared; none for a model that a provider or an instance declares."""
+    vendor: bool = False
+    """Whether prompts reach a vendor with it (S1-5)."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,11 @@ class Route:
     """What may answer, in order; the next answers only when those before it cannot (S0-7)."""
     obstacle: Obstacle | None = None
     """Why it is not offered; none when it is. Evidence is judged elsewhere."""
+
+    @property
+    def reaches_a_vendor(self) -> bool:
+        """Return whether prompts may reach a vendor with it, if only when those before cannot answer (S1-5)."""
+        return any(target.vendor for target in self.targets)
 
 
 @dataclass(frozen=True)
@@ -100,8 +107,8 @@ class Tenant:
     """Whether the claim names the namespace, which may then have been there before."""
     apps: tuple[App, ...]
     """Its applications that declare the gateway, by name; the others get nothing."""
-    models: tuple[str, ...] | None
-    """Public model names that its keys may use; all that are offered when none."""
+    models: tuple[str, ...]
+    """Public model names that its keys may use: those that the claim names, else all that reach no vendor."""
     limits: Limits
     """Bounds of the whole tenant."""
 

@@ -1,7 +1,7 @@
 """Wrong claims: capacity and lanes."""
 
 from tests.unit.claim.case import Case
-from tests.unit.claim.examples import ENDPOINTS, drop, put
+from tests.unit.claim.examples import ENDPOINTS, PRICES, drop, put
 
 CAPACITY = (
     Case(
@@ -124,8 +124,8 @@ CAPACITY = (
             put(
                 "llm/providers/0/models",
                 [
-                    {"name": "gemma-4-31b", "model": "m"},
-                    *({"name": f"m{number}", "model": "m"} for number in range(993)),
+                    {"name": "gemma-4-31b", "model": "m", **PRICES},
+                    *({"name": f"m{number}", "model": "m", **PRICES} for number in range(993)),
                 ],
             )
         ],
@@ -144,7 +144,8 @@ CAPACITY = (
                 dict(ENDPOINTS["vendor"], baseUrl=f"https://api{number}.vendor.example/v1"),
             )
             for number in range(122)
-        ],
+        ]
+        + [put("policy/vendor/allow", ["info-maniak", "mistral", "vendor", *(f"e{number}" for number in range(122))])],
         [
             (
                 "hearth:endpoints: makes 129 endpoints and providers, and one gateway bears 128. Declare fewer, or "

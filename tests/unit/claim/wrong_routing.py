@@ -67,8 +67,21 @@ ROUTING = (
         [put("deployments/nomic/pricing/basis", "provider")],
         [
             (
-                "hearth:deployments.nomic.pricing.basis: must not be provider for a private endpoint. Write "
+                "hearth:deployments.nomic.pricing.basis: must not be provider for a local endpoint. Write "
                 "amortized_internal or zero_marginal."
+            )
+        ],
+    ),
+    Case(
+        "S3-57 a vendor's price of zero",
+        [
+            put("deployments/gpt/pricing/inputMicrosPerMillionTokens", 0),
+            put("deployments/gpt/pricing/outputMicrosPerMillionTokens", 0),
+        ],
+        [
+            (
+                "hearth:deployments.gpt.pricing.basis: is provider, and both prices are zero. State the vendor's "
+                "price, or zero_marginal."
             )
         ],
     ),
@@ -77,8 +90,8 @@ ROUTING = (
         [put("deployments/gpt/pricing/basis", "amortized_internal")],
         [
             (
-                "hearth:deployments.gpt.pricing.basis: must be provider for a public endpoint. Write provider "
-                "and the vendor's price."
+                "hearth:deployments.gpt.pricing.basis: must not be amortized_internal for a vendor's endpoint. "
+                "Write provider and the vendor's price."
             )
         ],
     ),
@@ -259,6 +272,7 @@ ROUTING = (
         "S1-6 a silent fallback to a vendor",
         [
             put("endpoints/cloud", dict(ENDPOINTS["vendor"], protocol="openai_chat")),
+            put("policy/vendor/allow/3", "cloud"),
             put(
                 "deployments/cloud",
                 dict(

@@ -188,8 +188,8 @@ ZONES = (
         [put("policy/clusterCidrs/services", ["20.0.0.0/16"])],
         [
             (
-                "hearth:policy.clusterCidrs.services[0]: is not inside a private range, and nothing that Hearth runs is "
-                "reached at another address. Write the range that the cluster really has; where that is public "
+                "hearth:policy.clusterCidrs.services[0]: is not inside a private range, and nothing that Hearth runs "
+                "is reached at another address. Write the range that the cluster really has; where that is public "
                 "(GKE's 34.118.224.0/20), make the cluster with a private one."
             )
         ],
