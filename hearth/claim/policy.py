@@ -27,6 +27,47 @@ class ClusterCidrs(Shape):
     """Pod ranges."""
 
 
+LabelText = Annotated[
+    str,
+    matching(
+        r"^[A-Za-z0-9]([A-Za-z0-9._/-]{0,126}[A-Za-z0-9])?$",
+        "a Kubernetes label of letters, digits and . _ / - with a letter or digit at both ends",
+    ),
+]
+"""Key or value of a Kubernetes label."""
+
+
+class Cluster(Shape):
+    """Facts of the cluster that Hearth cannot ask for before it deploys."""
+
+    domain: Annotated[
+        str,
+        matching(
+            r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$",
+            "a DNS name in lower case",
+            max_length=100,
+        ),
+    ] = "cluster.local"
+    """Domain of the cluster's own names, as its kubelets have it in `clusterDomain`."""
+    node_local_dns: tuple[str, ...] = ("169.254.20.10",)
+    """Addresses of NodeLocal DNSCache, which no label selects; an empty list where there is none."""
+    dns_namespace: Identifier = "kube-system"
+    """Namespace of the cluster's DNS server."""
+    dns_labels: Annotated[dict[LabelText, LabelText], Field(min_length=1)] = Field(
+        default_factory=lambda: {"k8s-app": "kube-dns"}
+    )
+    """Labels of the Pods of the cluster's DNS server."""
+
+
+class Registry(Shape):
+    """Where images come from."""
+
+    mirror: OneLine | None = None
+    """Registry that has copies of the published images. Not supported yet."""
+    pull_secret: Identifier | None = None
+    """Secret that opens it. Not supported yet."""
+
+
 class Bounds(Shape):
     """Upper bounds that no endpoint may exceed (S4-114)."""
 
@@ -67,5 +108,9 @@ class Policy(Shape):
         | None
     ) = None
     """File with the runners' public keys, owned by others than the claim's authors (S4-102)."""
+    cluster: Cluster = Cluster()
+    """Facts of the cluster: its domain and its DNS."""
+    registry: Registry = Registry()
+    """Where images come from. Not supported yet."""
     bounds: Bounds = Bounds()
     """Upper bounds that no endpoint may exceed."""

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from hearth.claim.llm import ExternalDatabase, InClusterDatabase, Instance, PersonBudget, Provider
+from hearth.claim.names import service_host
 from hearth.claim.network import NetworkZone, TrustBundle
 from hearth.claim.operations import Operation
 from hearth.claim.policy import Policy
@@ -143,6 +144,10 @@ class Topology:
     """Providers that may be offered, by name."""
     instances: tuple[Instance, ...]
     """Declared instances."""
+
+    def service_host(self, service: str) -> str:
+        """Return the DNS name of a Service of the gateway's namespace."""
+        return service_host(service, self.policy.cluster.domain)
 
     def upstream(self, upstream_id: UpstreamId) -> Upstream:
         """Return an upstream.

@@ -61,6 +61,8 @@ def public_address(draft: Draft) -> Iterator[Finding]:
             yield Finding(place, "has a port other than 443", "Use the vendor's https address on port 443")
         if isinstance(url.host, str):
             reason = internal_name(url.host)
+            if reason is None and f".{url.host}".endswith(f".{draft.claim.policy.cluster.domain}"):
+                reason = "ends with the domain of the cluster"
             if reason is not None:
                 yield Finding(
                     place,

@@ -44,7 +44,7 @@ def in_a_pod(draft: Draft) -> Iterator[Finding]:
             continue
         place: Place = ("endpoints", name)
         profile = endpoint.network_profile
-        wanted = f"https://{endpoint_host(name)}:{SIDECAR_PORT}/v1"
+        wanted = f"https://{endpoint_host(name, draft.claim.policy.cluster.domain)}:{SIDECAR_PORT}/v1"
         checks: tuple[tuple[tuple[str, ...], bool, str], ...] = (
             (("baseUrl",), endpoint.base_url == wanted, wanted),
             (("networkProfile", "mode"), profile.mode == "private_tls", "private_tls"),

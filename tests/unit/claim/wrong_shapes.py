@@ -45,8 +45,8 @@ SHAPES = (
         [
             (
                 "hearth:policy[a name that is not shown]: is not a field of this part of the claim. Known "
-                "fields: bounds, clusterCidrs, credentials, egress, evidence, images, plaintext, trustStore, "
-                "vendor."
+                "fields: bounds, cluster, clusterCidrs, credentials, egress, evidence, images, plaintext, registry, "
+                "trustStore, vendor."
             )
         ],
     ),
