@@ -1,6 +1,6 @@
 """Endpoints: what the gateway may connect to, and who runs the model server there."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -10,6 +10,10 @@ from hearth.claim.operations import Protocol
 
 Milliseconds = Annotated[int, Field(ge=100, le=3_600_000)]
 """A time in ms, 100 ms to one hour."""
+
+
+DEFAULT_REQUEST_TIMEOUT_MS: Final = 120_000
+"""Longest wait for an answer where nothing declares one, in ms."""
 
 
 class Sidecar(Shape):
@@ -170,7 +174,7 @@ class RuntimeCapacity(Shape):
     """Longest time until a cold model answers, in ms."""
     stream_setup_timeout_ms: Milliseconds = 30_000
     """Longest time until a stream begins, in ms; not above `requestTimeoutMs`."""
-    request_timeout_ms: Milliseconds = 120_000
+    request_timeout_ms: Milliseconds = DEFAULT_REQUEST_TIMEOUT_MS
     """Longest wait for an answer, and longest silence within a stream, in ms."""
 
 
@@ -193,3 +197,11 @@ class Endpoint(Shape):
     """Who runs the model server; absent when somebody else does (S1-10, S1-18)."""
     runtime_capacity: RuntimeCapacity | None = None
     """What the runtime can bear; required for private endpoints."""
+    posture: Literal["local", "vendor"] | None = None
+    """Whose model server it is, whatever leads to it: one of this house, or a vendor's behind a private link as well.
+    A `public_tls` endpoint is a vendor's when absent, any other is local (S1-5)."""
+
+    @property
+    def is_vendor(self) -> bool:
+        """Return whether a vendor answers (S1-5)."""
+        return (self.posture or ("vendor" if self.network_profile.mode == "public_tls" else "local")) == "vendor"

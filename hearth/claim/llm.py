@@ -38,10 +38,14 @@ class ProviderModel(Shape):
     """The advertised context window in tokens (S3-16)."""
     mode: ModelMode = "chat"
     """What the model answers (S3-16)."""
-    input_micros_per_million_tokens: Annotated[int, Field(ge=0, le=10**12)] = 0
-    """Price of a million prompt tokens in micro-units of the accounting currency (S4-122)."""
-    output_micros_per_million_tokens: Annotated[int, Field(ge=0, le=10**12)] = 0
-    """Price of a million completion tokens in micro-units of the accounting currency (S4-122)."""
+    input_micros_per_million_tokens: Annotated[int, Field(ge=0, le=10**12)] | None = None
+    """Price of a million prompt tokens in micro-units of the accounting currency (S4-122); required but for
+    `pricing: zero_marginal`."""
+    output_micros_per_million_tokens: Annotated[int, Field(ge=0, le=10**12)] | None = None
+    """Price of a million completion tokens in micro-units of the accounting currency (S4-122); required but for
+    `pricing: zero_marginal` and for embeddings, which have none."""
+    pricing: Literal["zero_marginal"] | None = None
+    """Says that the model costs nothing: then no budget stops it (S3-57)."""
 
 
 class Provider(Shape):

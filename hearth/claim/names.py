@@ -26,9 +26,19 @@ def endpoint_service(endpoint_id: str) -> str:
     return f"llm-{endpoint_id}"
 
 
-def endpoint_host(endpoint_id: str) -> str:
+def service_host(service: str, cluster_domain: str) -> str:
+    """Return the DNS name of a Service of the gateway's namespace.
+
+    Args:
+        service: its name.
+        cluster_domain: domain of the cluster's own names.
+    """
+    return f"{service}.{NAMESPACE}.svc.{cluster_domain}"
+
+
+def endpoint_host(endpoint_id: str, cluster_domain: str) -> str:
     """Return the only DNS name that an endpoint in a Pod may have in its base URL and in its certificate."""
-    return f"{endpoint_service(endpoint_id)}.{NAMESPACE}.svc.cluster.local"
+    return service_host(endpoint_service(endpoint_id), cluster_domain)
 
 
 def tagged_model(model: str) -> str:

@@ -57,9 +57,9 @@ class Tls(Shape):
 class Connection(Shape):
     """Bounds on connection reuse (S4-38 … S4-40, U-14)."""
 
-    pool_idle_timeout_ms: Annotated[int, Field(ge=1_000, le=300_000)] = 30_000
+    pool_idle_timeout_ms: Annotated[int, Field(ge=1_000, le=300_000)]
     """How long an idle connection is kept, in ms."""
-    client_refresh_interval_ms: Annotated[int, Field(ge=10_000, le=3_600_000)] = 300_000
+    client_refresh_interval_ms: Annotated[int, Field(ge=10_000, le=3_600_000)]
     """How long DNS may hide behind connection reuse, in ms; not below `poolIdleTimeoutMs`."""
 
 
@@ -81,8 +81,10 @@ class NetworkProfile(Shape):
     """The zone of a private endpoint; `in-cluster` is built in (C-2)."""
     tls: Tls | None = None
     """Trust of a private endpoint. A public endpoint is verified with the public CAs (U-14)."""
-    connection: Connection = Connection()
-    """Bounds on connection reuse."""
+    connection: Connection = Connection.model_validate(
+        {"poolIdleTimeoutMs": 30_000, "clientRefreshIntervalMs": 300_000}
+    )
+    """Bounds on connection reuse; required for a private endpoint that is no Pod of Hearth (S4-38)."""
     accept_plaintext_risk: bool = False
     """Says that the operator accepts that prompts and answers cross the network unencrypted (S4-11)."""
 

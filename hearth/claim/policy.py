@@ -11,7 +11,9 @@ class Vendor(Shape):
     """Whether prompts may reach a vendor (S1-5 … S1-7)."""
 
     opt_in: bool = False
-    """Without it every `public_tls` endpoint and provider is refused."""
+    """Without it every provider, and every endpoint whose posture is `vendor`, is refused."""
+    allow: tuple[Identifier, ...] = ()
+    """The vendors that prompts may reach: names of providers, and ids of endpoints; required with `optIn`."""
     acknowledgement: OneLine | None = None
     """Who accepted what, in words; required with `optIn`."""
 
@@ -31,6 +33,47 @@ class Adopt(Shape):
     namespaces: tuple[Identifier, ...] = ()
     """Namespaces of tenants, or `system-llm`, that are there already. Hearth puts its labels and policies on them, and
     takes those away again when they leave the claim; it never deletes such a namespace."""
+
+
+LabelText = Annotated[
+    str,
+    matching(
+        r"^[A-Za-z0-9]([A-Za-z0-9._/-]{0,126}[A-Za-z0-9])?$",
+        "a Kubernetes label of letters, digits and . _ / - with a letter or digit at both ends",
+    ),
+]
+"""Key or value of a Kubernetes label."""
+
+
+class Cluster(Shape):
+    """Facts of the cluster that Hearth cannot ask for before it deploys."""
+
+    domain: Annotated[
+        str,
+        matching(
+            r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$",
+            "a DNS name in lower case",
+            max_length=100,
+        ),
+    ] = "cluster.local"
+    """Domain of the cluster's own names, as its kubelets have it in `clusterDomain`."""
+    node_local_dns: tuple[str, ...] = ("169.254.20.10",)
+    """Addresses of NodeLocal DNSCache, which no label selects; an empty list where there is none."""
+    dns_namespace: Identifier = "kube-system"
+    """Namespace of the cluster's DNS server."""
+    dns_labels: Annotated[dict[LabelText, LabelText], Field(min_length=1)] = Field(
+        default_factory=lambda: {"k8s-app": "kube-dns"}
+    )
+    """Labels of the Pods of the cluster's DNS server."""
+
+
+class Registry(Shape):
+    """Where images come from."""
+
+    mirror: OneLine | None = None
+    """Registry that has copies of the published images. Not supported yet."""
+    pull_secret: Identifier | None = None
+    """Secret that opens it. Not supported yet."""
 
 
 class Bounds(Shape):
@@ -75,5 +118,9 @@ class Policy(Shape):
     """File with the runners' public keys, owned by others than the claim's authors (S4-102)."""
     adopt: Adopt = Adopt()
     """What exists and may be taken over; everything else that exists and is not this environment's is refused."""
+    cluster: Cluster = Cluster()
+    """Facts of the cluster: its domain and its DNS."""
+    registry: Registry = Registry()
+    """Where images come from. Not supported yet."""
     bounds: Bounds = Bounds()
     """Upper bounds that no endpoint may exceed."""

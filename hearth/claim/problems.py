@@ -11,7 +11,22 @@ SHOWN: Final = 200
 """Most problems that the text of an error shows."""
 
 PUBLIC_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9._:/-]{0,126}[a-z0-9])?\Z")
-"""What a declared name looks like; anything else may be a secret in the wrong place and is not shown."""
+"""What a declared name looks like."""
+
+
+# What a name hardly ever has and a key or a token always: a vendor's prefix, or a long run of letters and digits.
+_LIKE_A_SECRET: Final = re.compile(
+    r"""^(sk|pk|rk|hf|gh[opsu]|github|glpat|xox[a-z]|akia|asia|aiza|eyj)[-_]?(?=.{12})(?=.*[0-9])
+      | (?=[a-f]*[0-9])[0-9a-f]{20,}
+      | [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}
+      | (?=[a-z]*[0-9]+[a-z]+[a-z]*[0-9])[a-z0-9]{20,}""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def shown(name: str) -> bool:
+    """Return whether a message may hold a name: it is a well-formed public name, and does not look like a secret."""
+    return PUBLIC_NAME.match(name) is not None and _LIKE_A_SECRET.search(name) is None
 
 
 @dataclass(frozen=True, order=True)
@@ -64,8 +79,8 @@ class ClaimError(Exception):
 
 
 def listed(names: Iterable[str], *, none: str = "none is declared") -> str:
-    """Return declared names for a message: sorted, at most twelve of them, and none that is not well-formed."""
-    ordered: Sequence[str] = sorted(name for name in names if PUBLIC_NAME.match(name))
+    """Return declared names for a message: sorted, at most twelve of them, and none that may not be shown."""
+    ordered: Sequence[str] = sorted(name for name in names if shown(name))
     if not ordered:
         return none
     return ", ".join(ordered[:12]) + (", …" if len(ordered) > 12 else "")

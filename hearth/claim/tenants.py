@@ -42,7 +42,7 @@ class Tenant(Shape):
     apps: dict[Identifier, App] = Field(default_factory=dict)
     """Its applications by name."""
     models: tuple[OneLine, ...] | None = None
-    """Public model names that its keys may use; all that are offered when absent."""
+    """Public model names that its keys may use; all that reach no vendor when absent (S1-5)."""
     limits: Limits = Limits()
     """Bounds of the whole tenant."""
     open_webui: bool = False

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from hearth.claim.base import MEANINGS
-from hearth.claim.problems import PUBLIC_NAME, Problem
+from hearth.claim.problems import Problem, shown
 from hearth.claim.reader import Path
 
-_PLAIN_KEY = re.compile(r"[A-Za-z][A-Za-z0-9]{0,39}\Z")
+_PLAIN_KEY = re.compile(r"[A-Za-z]{1,32}(256)?\Z")
 _DECLARED_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
 _REQUIREMENTS = re.compile(r" \([CSU][0-9]*-[^)]*\)")
 _FIELD_NAME = re.compile(r"[A-Za-z]{1,32}\Z")
@@ -32,9 +32,9 @@ def render_path(path: Iterable[str | int]) -> str:
             text += f"[{part}]"
         elif index == 0:
             text = f"hearth:{part}"
-        elif _PLAIN_KEY.match(part) or (_DECLARED_NAME.match(part) and len(part) <= 40):
+        elif _PLAIN_KEY.match(part) or (_DECLARED_NAME.match(part) and len(part) <= 40 and shown(part)):
             text += f".{part}"
-        elif PUBLIC_NAME.match(part):
+        elif shown(part):
             text += f'["{part}"]'
         else:
             text += "[a name that is not shown]"

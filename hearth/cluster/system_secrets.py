@@ -149,7 +149,12 @@ class SystemSecrets(pulumi.ComponentResource):
         self.objects.append(credentials.in_cluster_trust(self._namespace, trust, authority.certificate))
         named = {}
         for endpoint_id, token in tokens.items():
-            leaf = Certificate(f"endpoint-{endpoint_id}-certificate", endpoint_host(endpoint_id), authority, opts=here)
+            leaf = Certificate(
+                f"endpoint-{endpoint_id}-certificate",
+                endpoint_host(endpoint_id, topology.policy.cluster.domain),
+                authority,
+                opts=here,
+            )
             named[endpoint_id] = self._secret(
                 credentials.endpoint_secret(endpoint_id),
                 endpoint_service(endpoint_id),

@@ -91,7 +91,7 @@ def offered_models(artefacts: Artefacts, tenant: resolved.Tenant) -> list[str]:
     A name whose route is withheld stays away from the keys too, and comes back with the route.
     """
     offered = {str(model["model_name"]) for model in artefacts.litellm["model_list"]}
-    return sorted(offered if tenant.models is None else offered & set(tenant.models))
+    return sorted(offered & set(tenant.models))
 
 
 class Tenant(pulumi.ComponentResource):

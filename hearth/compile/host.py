@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from hearth.claim.endpoints import RuntimeModel
-from hearth.claim.operations import OPERATIONS, only_vectors
+from hearth.claim.hosts import Installed, by_runtime, names_from_outside, on_one_host
+from hearth.claim.operations import only_vectors
 from hearth.claim.problems import ClaimError, Problem
+from hearth.claim.translate import render_path
 from hearth.compile.sidecar import compile_sidecar, host_layout
 from hearth.topology.topology import Topology
-from hearth.topology.upstreams import Runtime, Upstream
+from hearth.topology.upstreams import Upstream
 
-SIDECAR_TERMINATIONS: Final = ("light_gateway_sidecar", "tls_sidecar")
-"""Values of `networkProfile.termination` that mean the sidecar (S4-16)."""
 UNIT_NAMES: Final = {"ollama": "ollama", "llamaCpp": "llama-cpp"}
 """What an engine is called in the names of units."""
 
@@ -146,90 +146,45 @@ def token_of(upstream: Upstream) -> str | None:
     return _scope_and_name(upstream.credential.name if upstream.credential else None)
 
 
-def _model(path: str, model: RuntimeModel, name: str, engine: str) -> HostModel | Problem:
+def _model(model: RuntimeModel, name: str) -> HostModel:
     source, digest = model.source, model.digest.removeprefix("sha256:")
+    if source.ollama is not None:
+        return HostModel(source.ollama, "ollama", source.ollama, digest)
     if source.file is not None:
         return HostModel(name, "file", source.file, digest)
-    if source.url is not None:
-        return HostModel(name, "url", source.url, digest)
     if source.hugging_face is not None:
         found = source.hugging_face
         url = f"https://huggingface.co/{found.repo}/resolve/{found.revision}/{found.file}"
         return HostModel(name, "url", url, digest)
-    if source.ollama is not None and engine == "ollama":
-        return HostModel(source.ollama, "ollama", source.ollama, digest)
-    return Problem(
-        f"{path}.source",
-        f"is a source that {engine} on a host cannot be given a model from",
-        "Use file, url or huggingFace" + (", or ollama" if engine == "ollama" else ""),
+    if source.url is not None:
+        return HostModel(name, "url", source.url, digest)
+    raise AssertionError("the rules accept no other source for a runtime on a host")
+
+
+def _installed(upstream: Upstream) -> Installed:
+    runtime = upstream.runtime
+    if runtime is None or upstream.capacity is None:
+        raise AssertionError("the rules accept no endpoint on a host without a runtime and its capacity")
+    return Installed(
+        name=upstream.id.name,
+        engine=runtime.engine,
+        loopback_port=runtime.loopback.port,
+        runtime=(runtime, upstream.capacity, upstream.mode),
+        models=runtime.models,
+        wanted=frozenset(upstream.models),
+        operations=frozenset(upstream.operations),
+        port=upstream.address.port,
+        plaintext=upstream.mode == "private_plaintext",
     )
 
 
-def _models(upstreams: Sequence[Upstream], runtime: Runtime, problems: list[Problem]) -> tuple[HostModel, ...]:
-    """Give each source the name that the deployments ask for it by."""
-    path = f"hearth:endpoints.{upstreams[0].id.name}.runtime.models"
-    wanted = sorted({model for upstream in upstreams for model in upstream.models})
-    own = {model.source.ollama for model in runtime.models if runtime.engine == "ollama"}
-    unnamed = [model for model in runtime.models if model.source.ollama is None or runtime.engine != "ollama"]
-    names = [name for name in wanted if name not in own]
-    if runtime.engine == "llamaCpp" and len(runtime.models) > 1:
-        problems.append(Problem(path, "llama.cpp serves one model", "Give each model an endpoint of its own"))
-        return ()
-    if len(names) != len(unnamed) or len(names) > 1:
-        problems.append(
-            Problem(
-                path,
-                "the deployments on this runtime and its models cannot be told which belongs to which: "
-                f"{len(names)} model name(s) for {len(unnamed)} source(s) without a name of their own",
-                "Let exactly one deployment model name belong to the one source that is not from the Ollama library",
-            )
-        )
-        return ()
-    found = [
-        _model(f"{path}[{index}]", model, names[0] if model in unnamed else "", runtime.engine)
-        for index, model in enumerate(runtime.models)
-    ]
-    problems.extend(item for item in found if isinstance(item, Problem))
-    return tuple(item for item in found if isinstance(item, HostModel))
-
-
-def _runtime(upstreams: Sequence[Upstream], problems: list[Problem]) -> HostRuntime | None:
-    """Return the runtime that the endpoints share."""
-    first, *others = upstreams
-    name, path = first.id.name, f"hearth:endpoints.{first.id.name}"
-    runtime, capacity = first.runtime, first.capacity
-    if runtime is None or capacity is None:
-        raise AssertionError("only endpoints with a runtime and a capacity come here")
-    differing = [other for other in others if not _same_runtime(first, other)]
-    problems.extend(
-        Problem(
-            f"hearth:endpoints.{other.id.name}.runtime",
-            f"differs from the runtime of {name}, which has the same loopback origin",
-            "Give both endpoints the same runtime, runtimeCapacity and network mode, or loopback ports of their own",
-        )
-        for other in differing
-    )
-    if runtime.engine == "vllm":
-        problems.append(
-            Problem(
-                f"{path}.runtime.engine",
-                "vllm is not installed on hosts",
-                "Use ollama or llamaCpp, or place it in a Pod",
-            )
-        )
-        return None
-    operations = {operation for upstream in upstreams for operation in upstream.operations}
-    embedding = only_vectors(operations)
-    mixed = not embedding and any(OPERATIONS[operation].vectors for operation in operations)
-    if runtime.engine == "llamaCpp" and mixed:
-        problems.append(
-            Problem(
-                f"{path}.runtime",
-                "one llama.cpp process answers either chats or embeddings, and the deployments declare both",
-                "Give the embeddings an endpoint with a runtime of its own",
-            )
-        )
-    models = _models(upstreams, runtime, problems)
+def _runtime(group: Sequence[Installed], first: Upstream) -> HostRuntime:
+    """Return the runtime that the endpoints share; `first` is the first of them."""
+    runtime, capacity, name = first.runtime, first.capacity, first.id.name
+    if runtime is None or capacity is None or runtime.engine == "vllm":
+        raise AssertionError("the rules accept no other runtime on a host")
+    wanted = {model for endpoint in group for model in endpoint.wanted}
+    own_name = next(iter(names_from_outside(runtime.engine, runtime.models, wanted)), name)
     plaintext = first.mode == "private_plaintext"
     return HostRuntime(
         name=name,
@@ -237,8 +192,8 @@ def _runtime(upstreams: Sequence[Upstream], problems: list[Problem]) -> HostRunt
         engine=runtime.engine,
         address="0.0.0.0" if plaintext else runtime.loopback.number,  # noqa: S104 - approved plaintext, limited by the firewall
         port=first.address.port if plaintext else runtime.loopback.port,
-        models=models,
-        embedding=embedding,
+        models=tuple(_model(model, own_name) for model in runtime.models),
+        embedding=only_vectors({operation for endpoint in group for operation in endpoint.operations}),
         parallel_requests=capacity.max_parallel_requests,
         queued_requests=capacity.max_queued_requests,
         context_tokens=runtime.context_tokens,
@@ -250,10 +205,6 @@ def _runtime(upstreams: Sequence[Upstream], problems: list[Problem]) -> HostRunt
         credential=_scope_and_name(runtime.credential),
         plaintext_sources=first.cidrs if plaintext else (),
     )
-
-
-def _same_runtime(one: Upstream, other: Upstream) -> bool:
-    return one.runtime == other.runtime and one.capacity == other.capacity and one.mode == other.mode
 
 
 def _sidecar(topology: Topology, upstream: Upstream, runtime: str) -> HostSidecar:
@@ -289,29 +240,12 @@ def _refusal(known: Mapping[str, Upstream], endpoint_id: str) -> Problem | None:
     if upstream is None:
         names = ", ".join(known) or "none"
         return Problem(path, "is not in the claim", f"Name one of its endpoints in the inventory: {names}")
-    profile = upstream.profile
     if not upstream.on_a_host:
         return Problem(
             f"{path}.runtime.placement",
             "is not host, so nothing is installed for it",
             "Write placement: host, or leave it out of the inventory",
         )
-    if profile.mode == "private_tls" and profile.termination not in SIDECAR_TERMINATIONS:
-        return Problem(
-            f"{path}.networkProfile.termination",
-            "native TLS of a runtime is not installed on hosts",
-            "Use light_gateway_sidecar",
-        )
-    if ":" in upstream.address.host:
-        return Problem(
-            f"{path}.baseUrl",
-            "is an IPv6 address, and the sidecar of a host listens on IPv4 alone",
-            "Use a DNS name or an IPv4 address",
-        )
-    if profile.mode == "public_tls":
-        return Problem(f"{path}.networkProfile.mode", "a host endpoint is private", "Use private_tls")
-    if upstream.capacity is None:
-        return Problem(f"{path}.runtimeCapacity", "is missing", "Declare what the runtime can bear")
     return None
 
 
@@ -326,20 +260,16 @@ def host_plan(topology: Topology, endpoint_ids: Sequence[str]) -> HostPlan:
     problems = [problem for name in ids if (problem := _refusal(known, name)) is not None]
     if problems:
         raise ClaimError(problems)
-    groups: dict[int, list[Upstream]] = {}
-    for name in ids:
-        runtime = known[name].runtime
-        groups.setdefault(runtime.loopback.port if runtime else 0, []).append(known[name])
-    runtimes = [found for group in groups.values() if (found := _runtime(group, problems)) is not None]
+    installed = [_installed(known[name]) for name in ids]
+    # The claim's rules know hosts by their addresses; the inventory may put two of them on one machine.
+    differing = [Problem(render_path(item.path), item.message, item.remedy) for item in on_one_host(installed)]
+    if differing:
+        raise ClaimError(differing)
+    groups = by_runtime(installed)
+    runtimes = [_runtime(group, known[group[0].name]) for group in groups]
     sidecars = [
-        (upstream, group[0].id.name)
-        for group in groups.values()
-        for upstream in group
-        if upstream.mode == "private_tls"
+        (known[endpoint.name], group[0].name) for group in groups for endpoint in group if not endpoint.plaintext
     ]
-    problems.extend(_port_problems(runtimes, [upstream for upstream, _ in sidecars]))
-    if problems:
-        raise ClaimError(problems)
     return HostPlan(
         runtimes=tuple(sorted(runtimes, key=lambda runtime: runtime.name)),
         sidecars=(
@@ -360,31 +290,3 @@ def host_plan(topology: Topology, endpoint_ids: Sequence[str]) -> HostPlan:
             if runtime.plaintext_sources
         ),
     )
-
-
-def _port_problems(runtimes: Sequence[HostRuntime], sidecars: Sequence[Upstream]) -> list[Problem]:
-    """Two programs of one host cannot listen on the same port."""
-    programs = [
-        (
-            runtime.port,
-            f"the runtime of {runtime.name}",
-            f"hearth:endpoints.{runtime.name}.runtime",
-            "Use another port in runtime.loopback, or in baseUrl where the runtime serves plaintext",
-        )
-        for runtime in runtimes
-    ] + [
-        (
-            upstream.address.port,
-            f"the sidecar of {upstream.id.name}",
-            f"hearth:endpoints.{upstream.id.name}.baseUrl",
-            "Use another port",
-        )
-        for upstream in sidecars
-    ]
-    taken: dict[int, str] = {}
-    problems = []
-    for port, program, path, remedy in programs:
-        if port in taken:
-            problems.append(Problem(path, f"its port {port} is also that of {taken[port]} on this host", remedy))
-        taken[port] = program
-    return problems

@@ -9,10 +9,9 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import yaml
-
 from hearth.claim.names import GATEWAY_REFERENCE
 from hearth.claim.operations import OPERATIONS, in_order
+from hearth.compile.yaml_text import yaml_text
 from hearth.topology.topology import Route, Target, Topology
 from hearth.topology.upstreams import DEFAULT_BOUNDS, Upstream
 
@@ -92,7 +91,7 @@ def compile_litellm(topology: Topology, *, withheld: Mapping[str, str] | None = 
 
 def litellm_yaml(config: Mapping[str, Any]) -> str:
     """Return the text of config.yaml: keys sorted, so that one content has one text."""
-    return yaml.safe_dump(dict(config), sort_keys=True, allow_unicode=True, default_flow_style=False, width=120)
+    return yaml_text(dict(config), sort_keys=True)
 
 
 def connection_pool_limit(replicas: int) -> int:

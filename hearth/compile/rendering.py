@@ -4,28 +4,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import yaml
-
 from hearth.compile.artefacts import Artefacts
 from hearth.compile.manifests.common import Object
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.groups import groups
+from hearth.compile.yaml_text import yaml_text
 from hearth.topology.topology import Topology
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes text of several lines as it is, so that a change of one line is one line of a review."""
-
-    def ignore_aliases(self, _: Any) -> bool:
-        """Write everything where it stands; a manifest has no `&` and `*`."""
-        return True
-
-
-def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
-
-
-_Dumper.add_representer(str, _text)
 
 
 def rendered_files(topology: Topology, artefacts: Artefacts) -> dict[str, str]:
@@ -55,7 +39,7 @@ def rendered_files(topology: Topology, artefacts: Artefacts) -> dict[str, str]:
     for path, found in _manifests(topology, artefacts):
         if path in files:
             raise ValueError(f"two manifests would be written to {path}")
-        files[path] = yaml.dump(found.manifest, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+        files[path] = yaml_text(found.manifest)
     return dict(sorted(files.items()))
 
 

@@ -1,6 +1,6 @@
 """From a claim to its topology: the one place where it is worked out what the parts of a claim mean together."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -9,7 +9,7 @@ from hearth.claim.names import NAMESPACE, tenant_namespace
 from hearth.topology.endpoints import endpoint_upstreams
 from hearth.topology.providers import offered_providers, provider_upstreams
 from hearth.topology.routes import routes
-from hearth.topology.topology import App, Gateway, Tenant, Topology
+from hearth.topology.topology import App, Gateway, Route, Tenant, Topology
 from hearth.topology.upstreams import Upstream
 
 FIRST_GUARD_PORT: Final = 9101
@@ -25,6 +25,7 @@ def resolve(claim: Claim) -> Topology:
         claim: a claim that passed the rules.
     """
     upstreams = [upstream for kind in KINDS for upstream in kind(claim)]
+    found_routes = tuple(routes(claim))
     return Topology(
         environment=claim.environment,
         enabled=claim.llm.enabled,
@@ -40,8 +41,8 @@ def resolve(claim: Claim) -> Topology:
         upstreams=tuple(
             replace(upstream, listener_port=port) for port, upstream in enumerate(upstreams, start=FIRST_GUARD_PORT)
         ),
-        routes=tuple(routes(claim)),
-        tenants=tuple(_tenants(claim)),
+        routes=found_routes,
+        tenants=tuple(_tenants(claim, found_routes)),
         policy=claim.policy,
         zones=claim.network_zones,
         trust_bundles=claim.trust_bundles,
@@ -52,7 +53,9 @@ def resolve(claim: Claim) -> Topology:
     )
 
 
-def _tenants(claim: Claim) -> Iterator[Tenant]:
+def _tenants(claim: Claim, found_routes: Sequence[Route]) -> Iterator[Tenant]:
+    # A vendor's models reach a tenant that names them, and no other (S1-5).
+    inside = tuple(route.name for route in found_routes if not route.reaches_a_vendor)
     for name, tenant in sorted(claim.tenants.items()):
         namespace = tenant_namespace(name, tenant)
         yield Tenant(
@@ -65,6 +68,6 @@ def _tenants(claim: Claim) -> Iterator[Tenant]:
                 for app, declared in sorted(tenant.apps.items())
                 if declared.llm
             ),
-            models=tenant.models,
+            models=inside if tenant.models is None else tenant.models,
             limits=tenant.limits,
         )

@@ -39,6 +39,7 @@ def _deployments(claim: Claim, alias: Alias) -> Iterator[Target]:
             input_micros_per_million_tokens=deployment.pricing.input_micros_per_million_tokens,
             output_micros_per_million_tokens=deployment.pricing.output_micros_per_million_tokens,
             deployment=deployment,
+            vendor=claim.endpoints[deployment.endpoint].is_vendor,
         )
 
 
@@ -51,8 +52,10 @@ def _model(provider: Provider, model: ProviderModel, obstacle: Obstacle | None) 
         model=model.model,
         operations=mode_operations(model.mode),
         context_tokens=model.max_tokens,
-        input_micros_per_million_tokens=model.input_micros_per_million_tokens,
-        output_micros_per_million_tokens=model.output_micros_per_million_tokens,
+        # The rules accept no price for a model that costs nothing, and no price of completions for embeddings.
+        input_micros_per_million_tokens=model.input_micros_per_million_tokens or 0,
+        output_micros_per_million_tokens=model.output_micros_per_million_tokens or 0,
+        vendor=True,
     )
 
 

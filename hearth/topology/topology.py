@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from hearth.claim.llm import ExternalDatabase, InClusterDatabase, Instance, PersonBudget, Provider
+from hearth.claim.names import service_host
 from hearth.claim.network import NetworkZone, TrustBundle
 from hearth.claim.operations import Operation
 from hearth.claim.policy import Policy
@@ -60,6 +61,8 @@ class Target:
     """Price of a million completion tokens in micro-units."""
     deployment: Deployment | None = None
     """The deployment as declared; none for a model that a provider or an instance declares."""
+    vendor: bool = False
+    """Whether prompts reach a vendor with it (S1-5)."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,11 @@ class Route:
     """What may answer, in order; the next answers only when those before it cannot (S0-7)."""
     obstacle: Obstacle | None = None
     """Why it is not offered; none when it is. Evidence is judged elsewhere."""
+
+    @property
+    def reaches_a_vendor(self) -> bool:
+        """Return whether prompts may reach a vendor with it, if only when those before cannot answer (S1-5)."""
+        return any(target.vendor for target in self.targets)
 
 
 @dataclass(frozen=True)
@@ -102,8 +110,8 @@ class Tenant:
     """Whether the namespace was made by somebody else and is taken over."""
     apps: tuple[App, ...]
     """Its applications that declare the gateway, by name; the others get nothing."""
-    models: tuple[str, ...] | None
-    """Public model names that its keys may use; all that are offered when none."""
+    models: tuple[str, ...]
+    """Public model names that its keys may use: those that the claim names, else all that reach no vendor."""
     limits: Limits
     """Bounds of the whole tenant."""
 
@@ -142,6 +150,10 @@ class Topology:
     """Providers that may be offered, by name."""
     instances: tuple[Instance, ...]
     """Declared instances."""
+
+    def service_host(self, service: str) -> str:
+        """Return the DNS name of a Service of the gateway's namespace."""
+        return service_host(service, self.policy.cluster.domain)
 
     def upstream(self, upstream_id: UpstreamId) -> Upstream:
         """Return an upstream.

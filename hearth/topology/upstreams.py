@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from hearth.claim.endpoints import RuntimeCapacity, RuntimeModel, Sidecar
+from hearth.claim.endpoints import DEFAULT_REQUEST_TIMEOUT_MS, RuntimeCapacity, RuntimeModel, Sidecar
 from hearth.claim.network import EndpointAuth, NetworkProfile
 from hearth.claim.operations import Operation, Protocol
 from hearth.topology.address import Address
@@ -68,9 +68,9 @@ class Bounds:
 DEFAULT_BOUNDS: Final = Bounds(
     parallel_requests=64,
     queued_requests=64,
-    request_timeout_ms=120_000,
-    stream_setup_timeout_ms=120_000,
-    cold_start_timeout_ms=120_000,
+    request_timeout_ms=DEFAULT_REQUEST_TIMEOUT_MS,
+    stream_setup_timeout_ms=DEFAULT_REQUEST_TIMEOUT_MS,
+    cold_start_timeout_ms=DEFAULT_REQUEST_TIMEOUT_MS,
 )
 """Bounds of an upstream whose claim has no field for them."""
 

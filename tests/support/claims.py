@@ -51,12 +51,21 @@ def bearer(name: str) -> dict[str, Any]:
     return {"mode": "bearer", "credentialRef": f"credential://{name}/workload"}
 
 
+CONNECTION: dict[str, int] = {"poolIdleTimeoutMs": 30_000, "clientRefreshIntervalMs": 300_000}
+
+
 def private_tls(zone: str, bundle: str, termination: str = "native") -> dict[str, Any]:
-    return {"mode": "private_tls", "termination": termination, "networkZoneId": zone, "tls": {"trustBundle": bundle}}
+    made = {"mode": "private_tls", "termination": termination, "networkZoneId": zone, "tls": {"trustBundle": bundle}}
+    return {**made, "connection": dict(CONNECTION)}
 
 
 def private_plaintext(zone: str) -> dict[str, Any]:
-    return {"mode": "private_plaintext", "networkZoneId": zone, "acceptPlaintextRisk": True}
+    return {
+        "mode": "private_plaintext",
+        "networkZoneId": zone,
+        "acceptPlaintextRisk": True,
+        "connection": dict(CONNECTION),
+    }
 
 
 def endpoint(name: str, url: str, profile: Mapping[str, Any], **changes: Any) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def provider(name: str = "vendor", base: str = "https://api.vendor.example/v1", 
         "displayName": "A vendor",
         "apiBase": base,
         "apiKeyProperty": f"{name.replace('-', '_')}_api_key",
-        "models": [{"name": "large", "model": "vendor/large", "mode": mode}],
+        "models": [{"name": "large", "model": "vendor/large", "mode": mode, "pricing": "zero_marginal"}],
     }
 
 

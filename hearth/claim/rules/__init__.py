@@ -6,6 +6,7 @@ from typing import Final
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.rules import (
     capacity,
+    hosts,
     later,
     names,
     policy,
@@ -28,6 +29,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *zones.RULES,
     *transport.RULES,
     *runtimes.RULES,
+    *hosts.RULES,
     *capacity.RULES,
     *routing.RULES,
     *tenants.RULES,

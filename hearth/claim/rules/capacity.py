@@ -4,7 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from hearth.claim.draft import Draft, Finding
+from hearth.claim.endpoints import DEFAULT_REQUEST_TIMEOUT_MS
 from hearth.claim.reader import Path as Place
+
+LONGEST_ANSWER_MS: Final = 86_400_000
+"""Longest time in ms that all attempts of one request may take together; timers of HAProxy end at 24 days."""
 
 
 def stream_setup(draft: Draft) -> Iterator[Finding]:
@@ -86,4 +90,35 @@ def lanes(draft: Draft) -> Iterator[Finding]:
             )
 
 
-RULES: Final = (stream_setup, bounds, concurrency, context, lanes)
+def attempts(draft: Draft) -> Iterator[Finding]:
+    """S4-130: a request to an alias ends within a day, however many deployments it goes through."""
+    for name, alias in draft.claim.aliases.items():
+        total = 0
+        for member in alias.deployments:
+            deployment = draft.claim.deployments.get(member)
+            endpoint = draft.endpoint_of(deployment) if deployment else None
+            capacity = endpoint.runtime_capacity if endpoint else None
+            total += capacity.request_timeout_ms if capacity else DEFAULT_REQUEST_TIMEOUT_MS
+        if total > LONGEST_ANSWER_MS:
+            yield Finding(
+                ("aliases", name, "deployments"),
+                f"may take {total} ms one after the other, and a request ends within {LONGEST_ANSWER_MS}",
+                "Name fewer, or lower requestTimeoutMs of their endpoints",
+            )
+
+
+def warmth(draft: Draft) -> Iterator[Finding]:
+    """S4-118: only a model server that Hearth runs can be kept out of the routes until it is warm."""
+    for name, endpoint in draft.claim.endpoints.items():
+        capacity = endpoint.runtime_capacity
+        if capacity is None or endpoint.runtime is not None:
+            continue
+        if capacity.readiness_policy == "warm_before_eligible" and "readiness_policy" in capacity.model_fields_set:
+            yield Finding(
+                ("endpoints", name, "runtimeCapacity", "readinessPolicy"),
+                "is warm_before_eligible, and nothing of Hearth warms a model that somebody else serves",
+                "Remove it where the model is always warm, or write on_demand",
+            )
+
+
+RULES: Final = (stream_setup, attempts, warmth, bounds, concurrency, context, lanes)

@@ -61,6 +61,8 @@ def public_address(draft: Draft) -> Iterator[Finding]:
             yield Finding(place, "has a port other than 443", "Use the vendor's https address on port 443")
         if isinstance(url.host, str):
             reason = internal_name(url.host)
+            if reason is None and f".{url.host}".endswith(f".{draft.claim.policy.cluster.domain}"):
+                reason = "ends with the domain of the cluster"
             if reason is not None:
                 yield Finding(
                     place,
@@ -115,25 +117,80 @@ def own_token_property(draft: Draft) -> Iterator[Finding]:
             )
 
 
+def vendors(draft: Draft) -> Iterator[tuple[Place, str]]:
+    """Yield every vendor with the place that declares it: providers, and endpoints whose posture is `vendor`."""
+    for position, provider in zip(draft.positions["providers"], draft.claim.llm.providers, strict=True):
+        yield ("llm", "providers", position), provider.name
+    for name, endpoint in draft.claim.endpoints.items():
+        if endpoint.is_vendor:
+            yield ("endpoints", name), name
+
+
 def vendor_opt_in(draft: Draft) -> Iterator[Finding]:
-    """S1-5, S1-6: nothing reaches a vendor unless the environment says so, and says who accepted it."""
+    """S1-5, S1-6: nothing reaches a vendor unless the environment says so, names it, and says who accepted it."""
     if not draft.valid("policy", "vendor"):
         return
-    vendor = draft.claim.policy.vendor
+    vendor, place = draft.claim.policy.vendor, ("policy", "vendor")
     if vendor.opt_in and vendor.acknowledgement is None:
         yield Finding(
-            ("policy", "vendor", "acknowledgement"),
+            (*place, "acknowledgement"),
             "is missing, and optIn needs it",
             "Say in one line whose prompts reach which vendor",
         )
-    if vendor.opt_in:
+    if not vendor.opt_in:
+        if vendor.allow:
+            yield Finding((*place, "allow"), "has no meaning without optIn", "Set optIn, or remove it")
+        for found, _ in vendors(draft):
+            yield Finding(
+                found,
+                "sends prompts to a vendor, and this environment has not opted in",
+                "Set hearth:policy.vendor.optIn with an acknowledgement, or remove it",
+            )
         return
-    for place, _ in public_urls(draft):
-        yield Finding(
-            place[:-1],
-            "sends prompts to a vendor, and this environment has not opted in",
-            "Set hearth:policy.vendor.optIn with an acknowledgement, or remove it",
-        )
+    for found, name in vendors(draft):
+        if name not in vendor.allow:
+            yield Finding(found, "is a vendor that hearth:policy.vendor.allow does not name", "Add its name")
 
 
-RULES: Final = (public_address, resolves_to_public, own_token_property, vendor_opt_in)
+def posture(draft: Draft) -> Iterator[Finding]:
+    """S1-5: what Hearth runs is this house's own."""
+    for name, endpoint in draft.claim.endpoints.items():
+        if endpoint.runtime is not None and endpoint.posture == "vendor":
+            yield Finding(
+                ("endpoints", name, "posture"), "is vendor, and Hearth runs its model server", "Remove one of the two"
+            )
+
+
+def prices(draft: Draft) -> Iterator[Finding]:
+    """S3-57, S4-122: every model of a provider has its price, because no budget stops a model without one."""
+    for position, provider in zip(draft.positions["providers"], draft.claim.llm.providers, strict=True):
+        for index, model in enumerate(provider.models):
+            place: Place = ("llm", "providers", position, "models", index)
+            given = {
+                "inputMicrosPerMillionTokens": model.input_micros_per_million_tokens,
+                "outputMicrosPerMillionTokens": model.output_micros_per_million_tokens,
+            }
+            if model.pricing is not None:
+                for field, price in given.items():
+                    if price:
+                        yield Finding(
+                            (*place, field), "is a price, and pricing is zero_marginal", "Remove one of the two"
+                        )
+                continue
+            needed = [field for field in given if model.mode != "embedding" or field.startswith("input")]
+            missing = [field for field in needed if given[field] is None]
+            for field in missing:
+                yield Finding(
+                    (*place, field),
+                    "is missing, and no budget stops a model without a price",
+                    "Write the vendor's price, or pricing: zero_marginal",
+                )
+            if not missing and not any(given.values()):
+                yield Finding(
+                    place,
+                    "has prices of zero, and no budget stops it",
+                    "Write the vendor's price, or pricing: zero_marginal",
+                )
+
+
+RULES: Final = (public_address, resolves_to_public, own_token_property, vendor_opt_in, posture, prices)

@@ -53,15 +53,18 @@ def pricing(draft: Draft) -> Iterator[Finding]:
             yield Finding(place, "is zero_marginal, and a price is not zero", "Set both to zero, or amortized_internal")
         if price.basis == "amortized_internal" and free:
             yield Finding(place, "is amortized_internal, and both prices are zero", "State a price, or zero_marginal")
+        if price.basis == "provider" and free:
+            yield Finding(place, "is provider, and both prices are zero", "State the vendor's price, or zero_marginal")
         endpoint = draft.endpoint_of(deployment)
         if endpoint is None:
             continue
-        vendor = endpoint.network_profile.mode == "public_tls"
-        if vendor and price.basis != "provider":
-            yield Finding(place, "must be provider for a public endpoint", "Write provider and the vendor's price")
-        if not vendor and price.basis == "provider":
+        if endpoint.is_vendor and price.basis == "amortized_internal":
             yield Finding(
-                place, "must not be provider for a private endpoint", "Write amortized_internal or zero_marginal"
+                place, "must not be amortized_internal for a vendor's endpoint", "Write provider and the vendor's price"
+            )
+        if not endpoint.is_vendor and price.basis == "provider":
+            yield Finding(
+                place, "must not be provider for a local endpoint", "Write amortized_internal or zero_marginal"
             )
 
 
@@ -146,7 +149,7 @@ def members(draft: Draft) -> Iterator[Finding]:
         for index, deployment in enumerate(alias.deployments):
             place: Place = ("aliases", name, "deployments", index)
             if deployment in alias.deployments[:index]:
-                yield Finding(place, f"names {deployment} twice", "Remove one")
+                yield Finding(place, "names a deployment that is there before", "Remove one of the two")
             elif deployment not in draft.declared("deployments") and draft.whole("deployments"):
                 yield Finding(place, "names no deployment", f"Declared: {listed(draft.declared('deployments'))}")
 

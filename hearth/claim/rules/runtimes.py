@@ -1,11 +1,12 @@
 """Runtimes that Hearth runs, their sidecars and their models (S1-10, S4-63 … S4-89, S4-146)."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.endpoints import Endpoint, ModelSource, Runtime
-from hearth.claim.names import GUARD_PROBE_PORT, IN_CLUSTER, SIDECAR_PORT, endpoint_host, tagged_model
+from hearth.claim.names import GUARD_PROBE_PORT, IN_CLUSTER, SIDECAR_PORT, endpoint_host
 from hearth.claim.reader import Path as Place
 from hearth.claim.rules.public import base_url
 
@@ -17,6 +18,12 @@ SOURCES: Final = {
     "file": "file",
 }
 """Fields of a model source, and how the claim spells them."""
+
+SERVED_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}\Z")
+"""Name of a model that llama.cpp is started with."""
+_PART: Final = "[a-z0-9][a-z0-9._-]{0,79}"
+OLLAMA_NAME: Final = re.compile(rf"({_PART}/){{0,2}}{_PART}(:[A-Za-z0-9_][A-Za-z0-9._-]{{0,79}})?\Z")
+"""Name of a model that Ollama takes: host, namespace, model and tag."""
 
 
 def _runtimes(draft: Draft) -> Iterator[tuple[str, Endpoint, Runtime]]:
@@ -37,7 +44,7 @@ def in_a_pod(draft: Draft) -> Iterator[Finding]:
             continue
         place: Place = ("endpoints", name)
         profile = endpoint.network_profile
-        wanted = f"https://{endpoint_host(name)}:{SIDECAR_PORT}/v1"
+        wanted = f"https://{endpoint_host(name, draft.claim.policy.cluster.domain)}:{SIDECAR_PORT}/v1"
         checks: tuple[tuple[tuple[str, ...], bool, str], ...] = (
             (("baseUrl",), endpoint.base_url == wanted, wanted),
             (("networkProfile", "mode"), profile.mode == "private_tls", "private_tls"),
@@ -180,21 +187,20 @@ def one_model_engines(draft: Draft) -> Iterator[Finding]:
             )
 
 
-def one_name_for_one_source(draft: Draft) -> Iterator[Finding]:
-    """In a Pod, a model from outside the Ollama library has the one name that the endpoint's deployments ask for."""
-    for name, _, runtime in _runtimes(draft):
-        if runtime.placement != "pod":
+def served_names(draft: Draft) -> Iterator[Finding]:
+    """A name that a program is started with is a name alone: no option, and nothing that systemd or a shell expands."""
+    for name, deployment in draft.claim.deployments.items():
+        endpoint = draft.endpoint_of(deployment)
+        if endpoint is None or endpoint.runtime is None:
             continue
-        library = {tagged_model(model.source.ollama) for model in runtime.models if model.source.ollama is not None}
-        others = sum(model.source.ollama is None for model in runtime.models)
-        wanted = {item.model for item in draft.claim.deployments.values() if item.endpoint == name}
-        wanted = {model for model in wanted if tagged_model(model) not in library}
-        if (others and len(wanted) > 1) or (others > 1 and runtime.engine == "ollama"):
+        ollama = endpoint.runtime.engine == "ollama"
+        if not (OLLAMA_NAME if ollama else SERVED_NAME).match(deployment.model):
             yield Finding(
-                ("endpoints", name, "runtime", "models"),
-                f"has {others} from outside the Ollama library, and deployments ask for {len(wanted)} names that are "
-                "not in it, so that it cannot be told which is which",
-                "Give each such model an endpoint of its own, and its deployments one model name",
+                ("deployments", name, "model"),
+                f"is not a name that Hearth can start {endpoint.runtime.engine} with",
+                "Use lower-case letters, digits and . _ - with / between at most three parts and : before a tag"
+                if ollama
+                else "Use 1 to 200 letters, digits and . _ : / @ + -, and begin with a letter or digit",
             )
 
 
@@ -300,7 +306,7 @@ RULES: Final = (
     runtime_credential,
     model_sources,
     one_model_engines,
-    one_name_for_one_source,
+    served_names,
     built_engines,
     engine_fields,
     one_boundary_for_one_runtime,

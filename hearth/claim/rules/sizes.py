@@ -7,6 +7,8 @@ from hearth.claim.draft import Draft, Finding
 
 MOST_TENANTS: Final = 2_000
 """Tenants of one environment: the policy of the gateway names every one of them."""
+MOST_APPS: Final = 8_000
+"""Applications with a key, of all tenants together: the same policy names every one of them."""
 MOST_ROUTES: Final = 1_000
 """Deployments that aliases name, each time that they do, and models of providers: the gateway's list of models."""
 MOST_UPSTREAMS: Final = 128
@@ -21,6 +23,12 @@ def sizes(draft: Draft) -> Iterator[Finding]:
     upstreams = len(claim.endpoints) + len(claim.llm.providers)
     for key, found, most, what in (
         ("tenants", len(claim.tenants), MOST_TENANTS, "tenants"),
+        (
+            "tenants",
+            sum(app.llm for tenant in claim.tenants.values() for app in tenant.apps.values()),
+            MOST_APPS,
+            "apps",
+        ),
         ("aliases", routes, MOST_ROUTES, "deployments of aliases and models of providers"),
         ("endpoints", upstreams, MOST_UPSTREAMS, "endpoints and providers"),
     ):

@@ -53,4 +53,22 @@ def _is_zero(amount: str) -> bool:
     return not amount.strip("0.")
 
 
-RULES: Final = (known_models, limit_pairs, person_budget)
+def key_generations(draft: Draft) -> Iterator[Finding]:
+    """U-2: a generation goes up alone, because the key of a lower one takes the place of the used one at once."""
+    if draft.deployed is None:
+        return
+    for name, tenant in draft.claim.tenants.items():
+        before = draft.deployed.tenants.get(name)
+        for app, declared in tenant.apps.items():
+            deployed = before.apps.get(app) if before else None
+            if deployed is None or not (deployed.llm and declared.llm):
+                continue
+            if declared.key_generation < deployed.key_generation:
+                yield Finding(
+                    ("tenants", name, "apps", app, "keyGeneration"),
+                    f"is below the deployed generation {deployed.key_generation}",
+                    f"Write {deployed.key_generation}, or {deployed.key_generation + 1} for a new key",
+                )
+
+
+RULES: Final = (known_models, key_generations, limit_pairs, person_budget)

@@ -283,9 +283,16 @@ def headers(draft: Draft) -> Iterator[Finding]:
 
 
 def connection(draft: Draft) -> Iterator[Finding]:
-    """S4-38, U-14: a connection is not refreshed before it may idle out."""
+    """S4-38, U-14: connection reuse is bounded in words, and refreshed no earlier than it may idle out."""
     for name, endpoint in draft.claim.endpoints.items():
-        bounds = endpoint.network_profile.connection
+        profile, bounds = endpoint.network_profile, endpoint.network_profile.connection
+        pod = endpoint.runtime is not None and endpoint.runtime.placement == "pod"
+        if profile.mode != "public_tls" and not pod and "connection" not in profile.model_fields_set:
+            yield Finding(
+                ("endpoints", name, "networkProfile", "connection"),
+                "is missing, and a private endpoint needs it",
+                "State poolIdleTimeoutMs and clientRefreshIntervalMs, such as 30000 and 300000",
+            )
         if bounds.client_refresh_interval_ms < bounds.pool_idle_timeout_ms:
             yield Finding(
                 ("endpoints", name, "networkProfile", "connection", "clientRefreshIntervalMs"),

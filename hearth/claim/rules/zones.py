@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
 from hearth.claim.addresses import (
@@ -26,7 +26,6 @@ SHORTEST_PREFIX: Final = {4: 8, 6: 19}
 POSTGRES_DATABASES: Final = ("postgres", "template0", "template1")
 """Databases that every PostgreSQL has, and that are not for applications."""
 
-_OWN_NAMES = f".{NAMESPACE}.svc.cluster.local"
 _WILDCARD = re.compile(r"\A\*\.")
 
 
@@ -71,7 +70,7 @@ def zone_names(draft: Draft) -> Iterator[Finding]:
                 yield Finding(place, "is an address", "Write addresses as ranges into cidrs")
             elif "." not in host or host.endswith(".localhost"):
                 yield Finding(place, "is a name without a domain", "Write the full name")
-            elif f".{host}".endswith(_OWN_NAMES):
+            elif f".{host}".endswith(f".{NAMESPACE}.svc.{draft.claim.policy.cluster.domain}"):
                 yield Finding(
                     place, "is a name of Hearth's own parts", "Only the built-in zone in-cluster has these names"
                 )
@@ -88,7 +87,12 @@ def cluster_ranges(draft: Draft) -> Iterator[Finding]:
             if isinstance(network, str):
                 yield Finding(place, network, "Write a range such as 10.96.0.0/16")
             elif not private_range(network) and not (key == "pods" and inside(network, SHARED)):
-                yield Finding(place, "is not inside a private range", "Write the range that the cluster really has")
+                yield Finding(
+                    place,
+                    "is not inside a private range, and nothing that Hearth runs is reached at another address",
+                    "Write the range that the cluster really has; where that is public (GKE's 34.118.224.0/20), make "
+                    "the cluster with a private one",
+                )
             else:
                 found[key].append(network)
     for index, pods in enumerate(found["pods"]):
@@ -98,6 +102,18 @@ def cluster_ranges(draft: Draft) -> Iterator[Finding]:
                 "overlaps a range of the Services",
                 "Write the ranges that the cluster really has",
             )
+
+
+def cluster_dns(draft: Draft) -> Iterator[Finding]:
+    """C-1: the addresses of the node-local DNS are addresses."""
+    for index, text in enumerate(draft.claim.policy.cluster.node_local_dns):
+        try:
+            right = str(ip_address(text)) == text and "%" not in text
+        except ValueError:
+            right = False
+        if not right:
+            place: Place = ("policy", "cluster", "nodeLocalDns", index)
+            yield Finding(place, "is not an address in its usual form", "Write an address such as 169.254.20.10")
 
 
 def external_database(draft: Draft) -> Iterator[Finding]:
@@ -147,4 +163,4 @@ def external_database(draft: Draft) -> Iterator[Finding]:
         )
 
 
-RULES: Final = (built_in_names, zone_ranges, zone_names, cluster_ranges, external_database)
+RULES: Final = (built_in_names, zone_ranges, zone_names, cluster_ranges, cluster_dns, external_database)

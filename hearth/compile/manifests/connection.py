@@ -55,7 +55,7 @@ def database_address(topology: Topology) -> DatabaseAddress:
     database = topology.gateway.database
     if isinstance(database, ExternalDatabase):
         return DatabaseAddress(database.host, database.port, database.database, database.trust_bundle)
-    return DatabaseAddress(f"{DATABASE}.{topology.namespace}.svc.cluster.local", POSTGRES_PORT, DATABASE_NAME, None)
+    return DatabaseAddress(topology.service_host(DATABASE), POSTGRES_PORT, DATABASE_NAME, None)
 
 
 def database_url(topology: Topology, role: Literal["litellm", "litellm_gateway"], password: str) -> str:

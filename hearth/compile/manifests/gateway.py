@@ -97,7 +97,7 @@ def _litellm_environment(topology: Topology, names: SecretNames) -> list[dict[st
         "LITELLM_TELEMETRY_DISABLED": "true",
         # LiteLLM takes an embedding's `max_retries: 0` for absent, and would ask a full endpoint three times.
         "DEFAULT_MAX_RETRIES": "0",
-        "REDIS_HOST": f"{CACHE}.{topology.namespace}.svc.cluster.local",
+        "REDIS_HOST": topology.service_host(CACHE),
         "REDIS_PORT": str(CACHE_PORT),
         # Its default keeps answering 503 for a minute after Valkey is back.
         "REDIS_CIRCUIT_BREAKER_RECOVERY_TIMEOUT": "5",

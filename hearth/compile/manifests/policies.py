@@ -6,7 +6,7 @@ opened one of them alone would cut off DNS, the database and the cache, so the s
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from ipaddress import IPv4Network
+from ipaddress import IPv4Network, ip_network
 from typing import Any, Final
 
 from hearth.claim.addresses import without
@@ -29,8 +29,6 @@ from hearth.topology.topology import Tenant, Topology
 
 NAMESPACE_LABEL: Final = "kubernetes.io/metadata.name"
 """Label that the API server itself puts on every namespace; nobody can give it another value."""
-NODE_LOCAL_DNS: Final = "169.254.20.10/32"
-"""Address of NodeLocal DNSCache, which no Pod selector reaches."""
 INTERNAL_IPV4: Final = (
     "0.0.0.0/8",
     "10.0.0.0/8",
@@ -53,13 +51,16 @@ def _tcp(*ports: int) -> list[dict[str, Any]]:
     return [{"protocol": "TCP", "port": port} for port in ports]
 
 
-def _dns() -> Rule:
-    kube_dns = {
-        "namespaceSelector": {"matchLabels": {NAMESPACE_LABEL: "kube-system"}},
-        "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
+def _dns(topology: Topology) -> Rule:
+    cluster = topology.policy.cluster
+    server = {
+        "namespaceSelector": {"matchLabels": {NAMESPACE_LABEL: cluster.dns_namespace}},
+        "podSelector": {"matchLabels": dict(sorted(cluster.dns_labels.items()))},
     }
     ports = [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]
-    return {"to": [kube_dns, _block(NODE_LOCAL_DNS)], "ports": ports}
+    # No Pod selector reaches the node-local cache.
+    node_local = [_block(str(ip_network(address))) for address in cluster.node_local_dns]
+    return {"to": [server, *node_local], "ports": ports}
 
 
 def _role(*roles: str) -> dict[str, Any]:
@@ -154,7 +155,7 @@ def _database_egress(topology: Topology) -> Rule:
 
 
 def _gateway_egress(topology: Topology) -> list[Rule]:
-    rules = [_dns(), _database_egress(topology), {"to": [_role("cache")], "ports": _tcp(CACHE_PORT)}]
+    rules = [_dns(topology), _database_egress(topology), {"to": [_role("cache")], "ports": _tcp(CACHE_PORT)}]
     in_pods = [pod.id.name for pod in topology.pods]
     if in_pods:
         runtimes = {
@@ -199,7 +200,7 @@ def _runtimes(topology: Topology, closed: bool) -> list[Object]:
             endpoint_id = pod.id.name
             selector = {"matchLabels": {ROLE_LABEL: "runtime", ENDPOINT_LABEL: endpoint_id}}
             name = f"llm-runtime-{endpoint_id}-model"
-            made.append(policy(name, "runtime", selector, egress=[_dns(), _public(topology, 443)]))
+            made.append(policy(name, "runtime", selector, egress=[_dns(topology), _public(topology, 443)]))
     return made
 
 
@@ -229,7 +230,7 @@ def system_policies(topology: Topology) -> list[Object]:
             "migrations",
             _for_role("migrations"),
             ingress=[],
-            egress=egress(_dns(), _database_egress(topology)),
+            egress=egress(_dns(topology), _database_egress(topology)),
         ),
         policy(
             "llm-cache",
@@ -269,7 +270,7 @@ def tenant_policies(topology: Topology, tenant: Tenant) -> list[Object]:
                 f"llm-{app.name}",
                 "tenant",
                 {"matchLabels": {APP_LABEL: app.name}},
-                egress=[_dns(), {"to": [gateway], "ports": _tcp(GATEWAY_PORT)}],
+                egress=[_dns(topology), {"to": [gateway], "ports": _tcp(GATEWAY_PORT)}],
                 more_labels={**owner, APP_LABEL: app.name},
             )
         )

@@ -43,7 +43,7 @@ def tenant_objects(tenant: Tenant) -> list[Object]:
 
 def gateway_url(topology: Topology) -> str:
     """Return the base URL that applications call: the OpenAI API without its last part."""
-    return f"http://{GATEWAY}.{topology.namespace}.svc.cluster.local:{GATEWAY_PORT}/v1"
+    return f"http://{topology.service_host(GATEWAY)}:{GATEWAY_PORT}/v1"
 
 
 def credentials_secret_manifest(topology: Topology, tenant: Tenant, app: str, key: Any) -> Manifest:

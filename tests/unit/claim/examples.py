@@ -68,6 +68,9 @@ ENDPOINTS: dict[str, Any] = {
     ),
 }
 
+PRICES = {"inputMicrosPerMillionTokens": 200_000, "outputMicrosPerMillionTokens": 600_000}
+"""What a vendor's model costs."""
+
 VALID: dict[str, Any] = {
     "llm": {
         "enabled": True,
@@ -87,14 +90,17 @@ VALID: dict[str, Any] = {
                 "displayName": "Infomaniak AI Services",
                 "apiBase": "https://api.infomaniak.example/2/ai/1/openai/v1",
                 "apiKeyProperty": "info_maniak_api_key",
-                "models": [{"name": "gemma-4-31b", "model": "google/gemma-4-31B-it"}],
+                "models": [{"name": "gemma-4-31b", "model": "google/gemma-4-31B-it", **PRICES}],
             },
             {
                 "name": "mistral",
                 "displayName": "Mistral",
                 "apiBase": "https://api.mistral.example/v1",
                 "apiKeyProperty": "mistral_api_key",
-                "models": [{"name": "small", "model": "mistral-small"}, {"name": "large", "model": "mistral-large"}],
+                "models": [
+                    {"name": "small", "model": "mistral-small", **PRICES},
+                    {"name": "large", "model": "mistral-large", **PRICES},
+                ],
             },
         ],
     },
@@ -140,7 +146,11 @@ VALID: dict[str, Any] = {
     },
     "policy": {
         "plaintext": "zone",
-        "vendor": {"optIn": True, "acknowledgement": "prompts reach the vendor"},
+        "vendor": {
+            "optIn": True,
+            "allow": ["info-maniak", "mistral", "vendor"],
+            "acknowledgement": "prompts reach the vendor",
+        },
         "trustStore": "trust/runners.yaml",
         **claims.BASE["policy"],
     },

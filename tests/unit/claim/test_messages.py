@@ -36,6 +36,16 @@ def test_every_pattern_has_a_meaning() -> None:
         (("aliases", "qwen2.5/7b"), 'hearth:aliases["qwen2.5/7b"]'),
         (("tenants", "a-b"), "hearth:tenants.a-b"),
         (("tenants", "sk-SECRET_1", "apps"), "hearth:tenants[a name that is not shown].apps"),
+        (("aliases", "sk-proj4f8Qm2zVh7Lk9"), "hearth:aliases[a name that is not shown]"),
+        (("aliases", "sk-proj-4f8qm2zvh7lk9"), "hearth:aliases[a name that is not shown]"),
+        (("tenants", "ghp4f8qm2zvh7lk9w3rt6yu"), "hearth:tenants[a name that is not shown]"),
+        (("tenants", "9f86d081884c7d659a2feaa0c55ad015"), "hearth:tenants[a name that is not shown]"),
+        (("tenants", "f86d081884c7d659a2feaa0c55ad015"), "hearth:tenants[a name that is not shown]"),
+        (("aliases", "550e8400-e29b-41d4-a716-446655440000"), "hearth:aliases[a name that is not shown]"),
+        (("tenants", "akia4f8qm2zvh7lk9w3r"), "hearth:tenants[a name that is not shown]"),
+        (("aliases", "qwen2.5-coder-32b-instruct-q4"), 'hearth:aliases["qwen2.5-coder-32b-instruct-q4"]'),
+        (("aliases", "hf-internal"), "hearth:aliases.hf-internal"),
+        (("endpoints", "a", "sidecar", "configSha256"), "hearth:endpoints.a.sidecar.configSha256"),
         (("tenants", 'a"b'), "hearth:tenants[a name that is not shown]"),
         (("tenants", "a\nb"), "hearth:tenants[a name that is not shown]"),
         (("tenants", "x" * 200), "hearth:tenants[a name that is not shown]"),
@@ -62,7 +72,7 @@ def test_texts() -> None:
     assert str(Problem("a", "is wrong", "Did you mean b?")) == "a: is wrong. Did you mean b?"
     assert str(Notice("a", "is so")) == "a: is so."
     assert listed([]) == "none is declared"
-    assert listed(["b", "a"]) == "a, b"
+    assert listed(["b", "a", "sk-proj-4f8qm2zvh7lk9"]) == "a, b"
     assert listed(str(index) for index in range(20)).endswith(", …")
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.claim.examples import Change, claim, drop, load, put
 
-ALWAYS = 4
+ALWAYS = 5
 CASES: list[tuple[str, list[Change], str]] = [
     (
         "S4-11 plaintext",
@@ -17,6 +17,17 @@ CASES: list[tuple[str, list[Change], str]] = [
         [],
         "hearth:policy.vendor: permits that prompts and answers leave this organisation and reach a vendor: "
         "info-maniak, mistral, vendor (S1-7).",
+    ),
+    (
+        "S1-5 models that a vendor answers and no tenant names",
+        [],
+        "hearth:tenants: name none of these, so that no key may use them, because a vendor answers: "
+        "info-maniak/gemma-4-31b, mistral/large, vendor-gpt (S1-5).",
+    ),
+    (
+        "S3-57 a model of no price",
+        [put("llm/providers/1/models/0", {"name": "small", "model": "m", "pricing": "zero_marginal"})],
+        "hearth:policy.vendor: has models of no price, which no budget stops: mistral/small (S3-57).",
     ),
     ("S3-83 unread instances", [], "hearth:llm.instances: are not read while gpuAcceleration is false (S3-83)."),
     (
@@ -48,3 +59,15 @@ def test_notice(name: str, changes: list[Change], expected: str) -> None:
     found = [str(notice) for notice in load(claim(*changes)).warnings]
     assert expected in found
     assert len(found) == ALWAYS + bool(changes)
+
+
+def test_a_public_address_of_ones_own_is_no_vendors() -> None:
+    """S1-5: the posture says whose it is, whatever leads to it."""
+    values = claim(
+        put("endpoints/vendor/posture", "local"),
+        put("deployments/gpt/pricing/basis", "amortized_internal"),
+        put("policy/vendor/allow", ["info-maniak", "mistral"]),
+    )
+    found = [str(notice) for notice in load(values).warnings]
+    assert "hearth:endpoints.vendor.posture: says that a public address is this house's own (S1-5)." in found
+    assert not [notice for notice in found if "vendor-gpt" in notice]

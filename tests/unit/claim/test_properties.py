@@ -14,7 +14,7 @@ from hearth.claim.claim import Claim
 from hearth.claim.loader import load_claim_file
 from hearth.claim.names import endpoint_service, public_instance_name, tenant_namespace
 from hearth.claim.problems import ClaimError
-from tests.unit.claim.examples import PROJECT, VALID, claim, load, problems
+from tests.unit.claim.examples import PRICES, PROJECT, VALID, claim, load, problems
 
 bounded = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
@@ -45,10 +45,11 @@ def test_names_are_injective_or_refused(aliases: Any, providers: Any, instances:
             **VALID["llm"]["providers"][0],
             "name": name,
             "apiKeyProperty": name.replace("-", "_") + "_api_key",
-            "models": [{"name": model, "model": "m"} for model in models],
+            "models": [{"name": model, "model": "m", **PRICES} for model in models],
         }
         for name, models in providers
     ]
+    values["policy"]["vendor"]["allow"] = ["vendor", *dict.fromkeys(name for name, _ in providers)]
     values["llm"]["instances"] = [
         {**VALID["llm"]["instances"][0], "name": name, "modelId": model} for name, model in instances
     ]

@@ -8,6 +8,7 @@ import importlib
 
 import pytest
 
+from tests.support.claims import CONNECTION
 from tests.unit.claim.examples import ENDPOINTS, VALID, Change, claim, drop, problems, put
 
 EVIDENCE = "tests.unit.evidence.test_gate:test_bad_evidence_refuses_the_claim"
@@ -111,10 +112,12 @@ def test_constraints_that_do_not_contain_the_endpoint(endpoint: str, address: st
 @pytest.mark.parametrize(
     ("field", "bounds"),
     [
-        ("poolIdleTimeoutMs", {"poolIdleTimeoutMs": 0}),
-        ("poolIdleTimeoutMs", {"poolIdleTimeoutMs": 300_001}),
-        ("clientRefreshIntervalMs", {"clientRefreshIntervalMs": 0}),
-        ("clientRefreshIntervalMs", {"clientRefreshIntervalMs": 3_600_001}),
+        ("poolIdleTimeoutMs", {**CONNECTION, "poolIdleTimeoutMs": 0}),
+        ("poolIdleTimeoutMs", {**CONNECTION, "poolIdleTimeoutMs": 300_001}),
+        ("clientRefreshIntervalMs", {**CONNECTION, "clientRefreshIntervalMs": 0}),
+        ("clientRefreshIntervalMs", {**CONNECTION, "clientRefreshIntervalMs": 3_600_001}),
+        ("poolIdleTimeoutMs", {"clientRefreshIntervalMs": 300_000}),
+        ("clientRefreshIntervalMs", {"poolIdleTimeoutMs": 30_000}),
         ("clientRefreshIntervalMs", {"clientRefreshIntervalMs": 29_999, "poolIdleTimeoutMs": 30_000}),
     ],
 )

@@ -5,6 +5,7 @@ import pytest
 from tests.unit.claim.case import Case
 from tests.unit.claim.examples import claim, problems
 from tests.unit.claim.wrong_capacity import CAPACITY
+from tests.unit.claim.wrong_hosts import HOSTS
 from tests.unit.claim.wrong_later import LATER
 from tests.unit.claim.wrong_names import NAMES
 from tests.unit.claim.wrong_providers import PROVIDERS
@@ -22,6 +23,7 @@ CASES = (
     *TRANSPORT,
     *ZONES,
     *RUNTIMES,
+    *HOSTS,
     *CAPACITY,
     *ROUTING,
     *TENANTS,

@@ -1,7 +1,7 @@
 """Wrong claims: capacity and lanes."""
 
 from tests.unit.claim.case import Case
-from tests.unit.claim.examples import ENDPOINTS, drop, put
+from tests.unit.claim.examples import ENDPOINTS, PRICES, drop, put
 
 CAPACITY = (
     Case(
@@ -93,13 +93,39 @@ CAPACITY = (
         ],
     ),
     Case(
+        "S4-118 a model that somebody else keeps warm",
+        [put("endpoints/native/runtimeCapacity/readinessPolicy", "warm_before_eligible")],
+        [
+            (
+                "hearth:endpoints.native.runtimeCapacity.readinessPolicy: is warm_before_eligible, and nothing of "
+                "Hearth warms a model that somebody else serves. Remove it where the model is always warm, or write "
+                "on_demand."
+            )
+        ],
+    ),
+    Case(
+        "S4-119 a model that somebody else loads on demand is right",
+        [put("endpoints/native/runtimeCapacity/readinessPolicy", "on_demand")],
+        [],
+    ),
+    Case(
+        "more applications than one gateway bears",
+        [put(f"tenants/t{number}", {"apps": {f"a{app}": {"llm": True} for app in range(400)}}) for number in range(20)],
+        [
+            (
+                "hearth:tenants: makes 8002 apps, and one gateway bears 8000. Declare fewer, or split the environment "
+                "into two."
+            )
+        ],
+    ),
+    Case(
         "more routes than one gateway bears",
         [
             put(
                 "llm/providers/0/models",
                 [
-                    {"name": "gemma-4-31b", "model": "m"},
-                    *({"name": f"m{number}", "model": "m"} for number in range(993)),
+                    {"name": "gemma-4-31b", "model": "m", **PRICES},
+                    *({"name": f"m{number}", "model": "m", **PRICES} for number in range(993)),
                 ],
             )
         ],
@@ -118,7 +144,8 @@ CAPACITY = (
                 dict(ENDPOINTS["vendor"], baseUrl=f"https://api{number}.vendor.example/v1"),
             )
             for number in range(122)
-        ],
+        ]
+        + [put("policy/vendor/allow", ["info-maniak", "mistral", "vendor", *(f"e{number}" for number in range(122))])],
         [
             (
                 "hearth:endpoints: makes 129 endpoints and providers, and one gateway bears 128. Declare fewer, or "

@@ -150,12 +150,16 @@ NAMES = (
             put("llm/providers/1/name", "local"),
             put("llm/providers/1/apiKeyProperty", "local_api_key"),
             drop("tenants/team/models"),
+            put("policy/vendor/allow", ["info-maniak", "local", "vendor"]),
         ],
         [("hearth:llm.providers[1].name: is a prefix that is reserved for models of the mesh. Choose another name.")],
     ),
     Case(
         "an endpoint with the gateway's name",
-        [put("endpoints/gateway", dict(ENDPOINTS["vendor"], networkProfile={}))],
+        [
+            put("endpoints/gateway", dict(ENDPOINTS["vendor"], networkProfile={})),
+            put("policy/vendor/allow/3", "gateway"),
+        ],
         [("hearth:endpoints.gateway: is the name of one of the gateway's own parts. Choose another endpoint id.")],
     ),
     Case(

@@ -1,7 +1,7 @@
 """Wrong claims: providers and public addresses."""
 
 from tests.unit.claim.case import Case
-from tests.unit.claim.examples import put
+from tests.unit.claim.examples import drop, put
 
 PROVIDERS = (
     Case(
@@ -274,12 +274,102 @@ PROVIDERS = (
     ),
     Case(
         "S1-7 opt-in without acknowledgement",
-        [put("policy/vendor", {"optIn": True})],
+        [drop("policy/vendor/acknowledgement")],
         [
             (
                 "hearth:policy.vendor.acknowledgement: is missing, and optIn needs it. Say in one line whose "
                 "prompts reach which vendor."
             )
         ],
+    ),
+    Case(
+        "S1-5 vendors that are not allowed by name",
+        [put("policy/vendor/allow", ["mistral"])],
+        [
+            ("hearth:endpoints.vendor: is a vendor that hearth:policy.vendor.allow does not name. Add its name."),
+            ("hearth:llm.providers[0]: is a vendor that hearth:policy.vendor.allow does not name. Add its name."),
+        ],
+    ),
+    Case(
+        "S1-5 a vendor behind a private link that is not allowed by name",
+        [put("endpoints/native/posture", "vendor"), put("deployments/nomic/pricing/basis", "provider")],
+        [("hearth:endpoints.native: is a vendor that hearth:policy.vendor.allow does not name. Add its name.")],
+    ),
+    Case(
+        "S1-5 a vendor behind a private link that is allowed is right",
+        [
+            put("endpoints/native/posture", "vendor"),
+            put("deployments/nomic/pricing/basis", "provider"),
+            put("policy/vendor/allow/3", "native"),
+        ],
+        [],
+    ),
+    Case(
+        "S1-5 a vendor that Hearth runs",
+        [
+            put("endpoints/pod/posture", "vendor"),
+            put("deployments/gemma-pod/pricing/basis", "provider"),
+            put("policy/vendor/allow/3", "pod"),
+        ],
+        [("hearth:endpoints.pod.posture: is vendor, and Hearth runs its model server. Remove one of the two.")],
+    ),
+    Case(
+        "S1-5 vendors by name without the opt-in",
+        [
+            drop("endpoints/vendor"),
+            drop("deployments/gpt"),
+            drop("aliases/vendor-gpt"),
+            put("llm/providers", []),
+            put("tenants/team/models", ["gemma"]),
+            put("policy/vendor", {"allow": ["mistral"]}),
+        ],
+        ["hearth:policy.vendor.allow: has no meaning without optIn. Set optIn, or remove it."],
+    ),
+    Case(
+        "S3-57 a model without a price",
+        [drop("llm/providers/1/models/0/inputMicrosPerMillionTokens")],
+        [
+            (
+                "hearth:llm.providers[1].models[0].inputMicrosPerMillionTokens: is missing, and no budget stops a "
+                "model without a price. Write the vendor's price, or pricing: zero_marginal."
+            )
+        ],
+    ),
+    Case(
+        "S3-57 a model whose prices are zero without a word",
+        [
+            put("llm/providers/1/models/0/inputMicrosPerMillionTokens", 0),
+            put("llm/providers/1/models/0/outputMicrosPerMillionTokens", 0),
+        ],
+        [
+            (
+                "hearth:llm.providers[1].models[0]: has prices of zero, and no budget stops it. Write the vendor's "
+                "price, or pricing: zero_marginal."
+            )
+        ],
+    ),
+    Case(
+        "S3-57 a price and none",
+        [put("llm/providers/1/models/0/pricing", "zero_marginal")],
+        [
+            (
+                "hearth:llm.providers[1].models[0].inputMicrosPerMillionTokens: is a price, and pricing is "
+                "zero_marginal. Remove one of the two."
+            ),
+            (
+                "hearth:llm.providers[1].models[0].outputMicrosPerMillionTokens: is a price, and pricing is "
+                "zero_marginal. Remove one of the two."
+            ),
+        ],
+    ),
+    Case(
+        "S3-57 embeddings have no price of completions, which is right",
+        [
+            put(
+                "llm/providers/1/models/0",
+                {"name": "small", "model": "m", "mode": "embedding", "inputMicrosPerMillionTokens": 1},
+            )
+        ],
+        [],
     ),
 )

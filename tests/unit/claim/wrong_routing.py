@@ -1,7 +1,15 @@
 """Wrong claims: deployments and aliases."""
 
+from typing import Any
+
+from tests.support import claims
 from tests.unit.claim.case import Case
 from tests.unit.claim.examples import ENDPOINTS, VALID, drop, put
+
+
+def _slow(number: int) -> dict[str, Any]:
+    return claims.capacity(f"e{number}", 4, 8, requestTimeoutMs=3_600_000)
+
 
 ROUTING = (
     Case(
@@ -59,8 +67,21 @@ ROUTING = (
         [put("deployments/nomic/pricing/basis", "provider")],
         [
             (
-                "hearth:deployments.nomic.pricing.basis: must not be provider for a private endpoint. Write "
+                "hearth:deployments.nomic.pricing.basis: must not be provider for a local endpoint. Write "
                 "amortized_internal or zero_marginal."
+            )
+        ],
+    ),
+    Case(
+        "S3-57 a vendor's price of zero",
+        [
+            put("deployments/gpt/pricing/inputMicrosPerMillionTokens", 0),
+            put("deployments/gpt/pricing/outputMicrosPerMillionTokens", 0),
+        ],
+        [
+            (
+                "hearth:deployments.gpt.pricing.basis: is provider, and both prices are zero. State the vendor's "
+                "price, or zero_marginal."
             )
         ],
     ),
@@ -69,8 +90,8 @@ ROUTING = (
         [put("deployments/gpt/pricing/basis", "amortized_internal")],
         [
             (
-                "hearth:deployments.gpt.pricing.basis: must be provider for a public endpoint. Write provider "
-                "and the vendor's price."
+                "hearth:deployments.gpt.pricing.basis: must not be amortized_internal for a vendor's endpoint. "
+                "Write provider and the vendor's price."
             )
         ],
     ),
@@ -112,7 +133,31 @@ ROUTING = (
     Case(
         "an alias with a deployment twice",
         [put("aliases/gemma/deployments", ["gemma-pod", "gemma-pod"])],
-        ["hearth:aliases.gemma.deployments[1]: names gemma-pod twice. Remove one."],
+        ["hearth:aliases.gemma.deployments[1]: names a deployment that is there before. Remove one of the two."],
+    ),
+    Case(
+        "an alias that takes longer than a day",
+        [
+            put(
+                f"endpoints/e{number}",
+                dict(ENDPOINTS["plain"], runtimeCapacity=_slow(number), baseUrl=f"http://192.168.1.{number}:11434/v1"),
+            )
+            for number in range(50, 75)
+        ]
+        + [
+            put(f"deployments/d{number}", dict(VALID["deployments"]["llama-plain"], endpoint=f"e{number}"))
+            for number in range(50, 75)
+        ]
+        + [
+            put("aliases/long", {"deployments": [f"d{number}" for number in range(50, 75)], "residency": ["corp"]}),
+            put("policy/bounds", {"requestTimeoutMs": 3_600_000}),
+        ],
+        [
+            (
+                "hearth:aliases.long.deployments: may take 90000000 ms one after the other, and a request ends within "
+                "86400000. Name fewer, or lower requestTimeoutMs of their endpoints."
+            )
+        ],
     ),
     Case(
         "an alias of nothing",
@@ -227,6 +272,7 @@ ROUTING = (
         "S1-6 a silent fallback to a vendor",
         [
             put("endpoints/cloud", dict(ENDPOINTS["vendor"], protocol="openai_chat")),
+            put("policy/vendor/allow/3", "cloud"),
             put(
                 "deployments/cloud",
                 dict(

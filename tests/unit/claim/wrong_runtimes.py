@@ -280,6 +280,72 @@ RUNTIMES = (
         ],
     ),
     Case(
+        "a model name that is more than a name: systemd's specifier",
+        [put("deployments/gemma-pod/model", "%h")],
+        [
+            (
+                "hearth:deployments.gemma-pod.model: is not a name that Hearth can start llamaCpp with. Use 1 to 200 "
+                "letters, digits and . _ : / @ + -, and begin with a letter or digit."
+            )
+        ],
+    ),
+    Case(
+        "a model name that is more than a name: a variable",
+        [put("deployments/gemma-pod/model", "$X")],
+        [
+            (
+                "hearth:deployments.gemma-pod.model: is not a name that Hearth can start llamaCpp with. Use 1 to 200 "
+                "letters, digits and . _ : / @ + -, and begin with a letter or digit."
+            )
+        ],
+    ),
+    Case(
+        "a model name that is more than a name: an option",
+        [put("deployments/gemma-pod/model", "--foo")],
+        [
+            (
+                "hearth:deployments.gemma-pod.model: is not a name that Hearth can start llamaCpp with. Use 1 to 200 "
+                "letters, digits and . _ : / @ + -, and begin with a letter or digit."
+            )
+        ],
+    ),
+    Case(
+        "a model name that is more than a name: a space",
+        [put("deployments/gemma-pod/model", "a b")],
+        [
+            (
+                "hearth:deployments.gemma-pod.model: is not a name that Hearth can start llamaCpp with. Use 1 to 200 "
+                "letters, digits and . _ : / @ + -, and begin with a letter or digit."
+            )
+        ],
+    ),
+    Case(
+        "a model name that is more than a name: a quote",
+        [put("deployments/gemma-pod/model", "a'b")],
+        [
+            (
+                "hearth:deployments.gemma-pod.model: is not a name that Hearth can start llamaCpp with. Use 1 to 200 "
+                "letters, digits and . _ : / @ + -, and begin with a letter or digit."
+            )
+        ],
+    ),
+    Case(
+        "a name that Ollama does not take",
+        [
+            put("endpoints/host/runtime/models/0/source", {"file": "/srv/m.gguf"}),
+            put("deployments/gemma-host/model", "-gemma"),
+        ],
+        [
+            (
+                "hearth:deployments.gemma-host.model: is not a name that Hearth can start ollama with. Use lower-case "
+                "letters, digits and . _ - with / between at most three parts and : before a tag."
+            )
+        ],
+    ),
+    Case(
+        "a name with dots, a slash and a tag is right", [put("deployments/gemma-pod/model", "Qwen/Qwen2.5@q4:1+2")], []
+    ),
+    Case(
         "two names for the one model of a Pod",
         [put("deployments/other", dict(VALID["deployments"]["gemma-pod"], model="other"))],
         [

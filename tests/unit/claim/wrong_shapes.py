@@ -45,8 +45,8 @@ SHAPES = (
         [
             (
                 "hearth:policy[a name that is not shown]: is not a field of this part of the claim. Known "
-                "fields: adopt, bounds, clusterCidrs, credentials, egress, evidence, images, plaintext, trustStore, "
-                "vendor."
+                "fields: adopt, bounds, cluster, clusterCidrs, credentials, egress, evidence, images, plaintext, "
+                "registry, trustStore, vendor."
             )
         ],
     ),
@@ -177,7 +177,7 @@ SHAPES = (
     ),
     Case(
         "S4-38 a pool without bound",
-        [put("endpoints/host/networkProfile/connection", {"poolIdleTimeoutMs": 0})],
+        [put("endpoints/host/networkProfile/connection/poolIdleTimeoutMs", 0)],
         [
             (
                 "hearth:endpoints.host.networkProfile.connection.poolIdleTimeoutMs: must be at least 1000. "
@@ -187,7 +187,7 @@ SHAPES = (
     ),
     Case(
         "S4-38 a refresh that is too long",
-        [put("endpoints/host/networkProfile/connection", {"clientRefreshIntervalMs": 3600001})],
+        [put("endpoints/host/networkProfile/connection/clientRefreshIntervalMs", 3600001)],
         [
             (
                 "hearth:endpoints.host.networkProfile.connection.clientRefreshIntervalMs: must be at most "

@@ -319,6 +319,16 @@ TRANSPORT = (
         ["hearth:endpoints.native.headers: has x-title in two spellings. Keep one of the two."],
     ),
     Case(
+        "S4-38 a private endpoint that bounds no connection",
+        [drop("endpoints/native/networkProfile/connection")],
+        [
+            (
+                "hearth:endpoints.native.networkProfile.connection: is missing, and a private endpoint needs it. State "
+                "poolIdleTimeoutMs and clientRefreshIntervalMs, such as 30000 and 300000."
+            )
+        ],
+    ),
+    Case(
         "U-14 a refresh before the pool is idle",
         [
             put(

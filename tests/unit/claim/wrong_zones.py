@@ -188,8 +188,9 @@ ZONES = (
         [put("policy/clusterCidrs/services", ["20.0.0.0/16"])],
         [
             (
-                "hearth:policy.clusterCidrs.services[0]: is not inside a private range. Write the range that "
-                "the cluster really has."
+                "hearth:policy.clusterCidrs.services[0]: is not inside a private range, and nothing that Hearth runs "
+                "is reached at another address. Write the range that the cluster really has; where that is public "
+                "(GKE's 34.118.224.0/20), make the cluster with a private one."
             )
         ],
     ),
@@ -265,6 +266,58 @@ ZONES = (
                 "hearth:llm.database.gatewayCredential: is the reference of the owner's password. Give each "
                 "role a password of its own."
             )
+        ],
+    ),
+    Case(
+        "an address of the node-local DNS that is none",
+        [put("policy/cluster", {"nodeLocalDns": ["169.254.20.10/32", "fd00::a", "010.0.0.1"]})],
+        [
+            (
+                "hearth:policy.cluster.nodeLocalDns[0]: is not an address in its usual form. Write an address such as "
+                "169.254.20.10."
+            ),
+            (
+                "hearth:policy.cluster.nodeLocalDns[2]: is not an address in its usual form. Write an address such as "
+                "169.254.20.10."
+            ),
+        ],
+    ),
+    Case(
+        "another domain of the cluster",
+        [
+            put("policy/cluster/domain", "vendor.example"),
+            *(drop("endpoints/pod"), drop("deployments/gemma-pod"), drop("aliases/gemma")),
+            put("tenants/team/models", ["embed"]),
+        ],
+        [
+            (
+                "hearth:endpoints.vendor.baseUrl: has a host that ends with the domain of the cluster, so it is not "
+                "public. Declare a private address as an endpoint with a network zone."
+            )
+        ],
+    ),
+    Case(
+        "a Pod in another domain of the cluster",
+        [put("policy/cluster/domain", "k8s.corp.example")],
+        [
+            (
+                "hearth:endpoints.pod.baseUrl: must be https://llm-pod.system-llm.svc.k8s.corp.example:8443/v1 when "
+                "the runtime is a Pod. Write https://llm-pod.system-llm.svc.k8s.corp.example:8443/v1."
+            )
+        ],
+    ),
+    Case(
+        "a registry of one's own",
+        [put("policy/registry", {"mirror": "registry.corp.example", "pullSecret": "pull"})],
+        [
+            (
+                "hearth:policy.registry.mirror: is not supported yet. Remove it; a later version of Hearth will "
+                "accept it."
+            ),
+            (
+                "hearth:policy.registry.pullSecret: is not supported yet. Remove it; a later version of Hearth will "
+                "accept it."
+            ),
         ],
     ),
 )

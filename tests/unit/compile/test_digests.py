@@ -208,7 +208,7 @@ def test_a_document_never_changes_its_meaning(name: str) -> None:
         examples.put("endpoints/host/networkProfile/tls/trustBundle", "in-cluster"),
         examples.put("trustBundles/home-ca/version", 4),
         examples.put("trustBundles/home-ca/sha256", "d" * 64),
-        examples.put("endpoints/host/networkProfile/connection", {"poolIdleTimeoutMs": 20000}),
+        examples.put("endpoints/host/networkProfile/connection/poolIdleTimeoutMs", 20000),
         examples.put("endpoints/host/endpointAuth", {"mode": "api_key", "credentialRef": "credential://host/workload"}),
         examples.put("endpoints/host/endpointAuth/credentialRef", "credential://host/other"),
         examples.put("endpoints/host/protocol", "openai_responses"),

@@ -29,12 +29,12 @@ config:
         displayName: First Cloud
         apiBase: https://api.first-cloud.example/v1
         apiKeyProperty: first_cloud_api_key
-        models: [{name: m, model: m}]
+        models: [{name: m, model: m, pricing: zero_marginal}]
       - name: second
         displayName: Second
         apiBase: https://api.second.example/v1
         apiKeyProperty: second_api_key
-        models: [{name: m, model: m}]
+        models: [{name: m, model: m, pricing: zero_marginal}]
   hearth:networkZones:
     lan: {dnsNames: [box.home.arpa], cidrs: [192.168.1.0/24], ports: [8443]}
   hearth:trustBundles: {home-ca: {file: trust/home-ca.v3.pem, version: 3, sha256: SHA}}
@@ -48,10 +48,11 @@ config:
         termination: native
         networkZoneId: lan
         tls: {trustBundle: home-ca}
+        connection: {poolIdleTimeoutMs: 30000, clientRefreshIntervalMs: 300000}
       runtimeCapacity: {physicalRuntimeId: b, capacityDomainId: b, maxParallelRequests: 2, maxQueuedRequests: 2}
   hearth:policy:
     evidence: "off"
-    vendor: {optIn: true, acknowledgement: "prompts of consenting tenants reach both"}
+    vendor: {optIn: true, allow: [first-cloud, second], acknowledgement: "prompts of consenting tenants reach both"}
 """
 
 Hearth = Callable[..., tuple[int, str, str]]

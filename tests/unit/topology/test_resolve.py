@@ -148,6 +148,16 @@ def test_a_tenant_has_the_apps_that_declare_the_gateway() -> None:
     assert (team.namespace, team.names_its_namespace, team.models) == ("team-apps", True, ("gemma", "mistral/small"))
 
 
+def test_a_tenant_that_names_no_models_has_no_vendors() -> None:
+    """S1-5: prompts reach a vendor only for a tenant whose `models` name it, as a fallback too."""
+    changes = [
+        examples.put("aliases/gemma/deployments", ["gemma-pod", "gpt"]),
+        examples.put("endpoints/native/posture", "vendor"),
+    ]
+    family, _ = resolve(examples.unchecked(*changes)).tenants
+    assert family.models == ("house", "plain", "qwen-qwen2.5-7b")
+
+
 def test_what_is_resolved_cannot_be_changed() -> None:
     topology = resolve(claim({"llama": sidecar_endpoint()}))
     parts: list[Any] = [topology, topology.upstreams[0], topology.routes[0], topology.gateway]

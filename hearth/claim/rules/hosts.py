@@ -1,0 +1,71 @@
+"""Hosts that Ansible installs: what a playbook would refuse is refused here (S4-87, S4-147)."""
+
+from collections.abc import Iterator
+from ipaddress import IPv6Address
+from typing import Final
+
+from hearth.claim.draft import Draft, Finding
+from hearth.claim.endpoints import Endpoint, Runtime
+from hearth.claim.hosts import Installed, on_one_host, unnamed_models
+from hearth.claim.operations import Operation
+from hearth.claim.rules.public import base_url
+
+
+def _installed(draft: Draft, name: str, endpoint: Endpoint, runtime: Runtime, port: int) -> Installed:
+    deployments = [found for found in draft.claim.deployments.values() if found.endpoint == name]
+    profile = endpoint.network_profile
+    return Installed(
+        name=name,
+        engine=runtime.engine,
+        loopback_port=int(runtime.loopback.rsplit(":", 1)[1]),
+        runtime=(runtime, endpoint.runtime_capacity, profile.mode),
+        models=runtime.models,
+        wanted=frozenset(found.model for found in deployments),
+        operations=frozenset[Operation]().union(*(found.operations for found in deployments)),
+        port=port,
+        plaintext=profile.mode == "private_plaintext",
+    )
+
+
+def one_host(draft: Draft) -> Iterator[Finding]:
+    """The endpoints with one host in their addresses are on one machine, and can run there together."""
+    if any(path[0] == "deployments" for path in draft.invalid):
+        return  # what a runtime is asked for is not known
+    hosts: dict[str, list[Installed]] = {}
+    for name, endpoint in draft.claim.endpoints.items():
+        runtime, url = endpoint.runtime, base_url(endpoint.base_url)
+        if runtime is not None and url is not None and runtime.placement == "host" and runtime.engine != "vllm":
+            hosts.setdefault(str(url.host), []).append(_installed(draft, name, endpoint, runtime, url.port))
+    for _, endpoints in sorted(hosts.items()):
+        yield from on_one_host(endpoints)
+
+
+def names_in_pods(draft: Draft) -> Iterator[Finding]:
+    """In a Pod, a model from outside the Ollama library has the one name that the endpoint's deployments ask for."""
+    if any(path[0] == "deployments" for path in draft.invalid):
+        return
+    for name, endpoint in draft.claim.endpoints.items():
+        runtime = endpoint.runtime
+        if runtime is not None and runtime.placement == "pod" and runtime.engine != "vllm":
+            wanted = {item.model for item in draft.claim.deployments.values() if item.endpoint == name}
+            yield from unnamed_models(("endpoints", name, "runtime", "models"), runtime.engine, runtime.models, wanted)
+
+
+def sidecar_address(draft: Draft) -> Iterator[Finding]:
+    """The sidecar of a host listens on IPv4 alone."""
+    for name, endpoint in draft.claim.endpoints.items():
+        url, runtime = base_url(endpoint.base_url), endpoint.runtime
+        if (
+            url is not None
+            and runtime is not None
+            and runtime.placement == "host"
+            and isinstance(url.host, IPv6Address)
+        ):
+            yield Finding(
+                ("endpoints", name, "baseUrl"),
+                "has an IPv6 address, and what Hearth installs on a host listens on IPv4 alone",
+                "Use a DNS name or an IPv4 address",
+            )
+
+
+RULES: Final = (one_host, names_in_pods, sidecar_address)
