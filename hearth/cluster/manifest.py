@@ -17,7 +17,8 @@ choice is a random name for each resource, so that a run that was killed before 
 behind that nobody knows any more, and a field that is declared no longer stays because of it."""
 OWNERSHIP: Final = {"pulumi.com/patchFieldManager": FIELD_MANAGER, "pulumi.com/patchForce": "true"}
 """Annotations of every object: what Hearth declares wins over `kubectl scale`, `kubectl set image` and the like. A
-field that it does not declare is its owner's, unless kubectl wrote it: Pulumi takes that for a leftover of `kubectl apply`.
+field that it does not declare is its owner's, unless kubectl wrote it: Pulumi takes that for something that
+`kubectl apply` left.
 Whether an object is ours at all, `hearth.cluster.owned` checks before."""
 SKIP_AWAIT: Final = {"pulumi.com/skipAwait": "true"}
 """Annotation that makes Pulumi create an object without waiting for it."""
