@@ -95,26 +95,6 @@ print(json.dumps([httpx.get(url, headers=headers, timeout=30).status_code for ur
     return list(json.loads(platform.kube.python("tenant-family", "notes", program)))
 
 
-def test_a_secret_of_that_name_that_is_not_ours_is_never_touched(restored: Platform) -> None:
-    platform = restored
-    platform.kube.apply(
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "tenant-visitors"}},
-        {
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "metadata": {"name": "llm-credentials-desk", "namespace": "tenant-visitors"},
-            "stringData": {"OPENAI_API_KEY": "somebody's own"},
-        },
-    )
-    failed = platform.stack.up(visitors(platform.claim), check=False)
-    assert failed.returncode != 0
-    assert "llm-credentials-desk" in failed.stdout
-    assert "tenant-visitors" in failed.stdout
-    assert "Traceback" not in failed.stdout
-    assert platform.kube.secret("tenant-visitors", "llm-credentials-desk") == {"OPENAI_API_KEY": "somebody's own"}
-    platform.kube.run("-n", "tenant-visitors", "delete", "secret", "llm-credentials-desk")
-
-
 def test_a_key_that_somebody_removed_at_the_gateway_comes_back(restored: Platform) -> None:
     platform = restored
     key = platform.key("tenant-guests", "kiosk")
