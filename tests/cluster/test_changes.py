@@ -54,7 +54,7 @@ def test_a_tenant_comes_its_key_is_rotated_and_it_goes_while_nobody_else_is_touc
     platform = restored
     others, gateways = everything_else(platform), platform.gateway_pods()
     with Load(platform, pause=0.2) as load:
-        platform.stack.up(visitors(platform.claim))
+        platform.stack.up(visitors(platform.claim, keyGraceSeconds=5))
         first = platform.key("tenant-visitors", "desk")
         assert platform.gateway_pods() == gateways, "a tenant replaces no gateway Pod"
         assert statuses_of_key(platform, first) == [200, 200]
