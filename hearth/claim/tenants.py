@@ -31,7 +31,7 @@ class App(Shape):
     """Raise it by one for a new key: it is registered, the Secret rewritten, and then the old one removed."""
     key_grace_seconds: Annotated[int, Field(ge=0, le=3_600)] = 60
     """How long the old key stays usable after the Secret has the new one, in seconds. Nothing waits for it: the gateway
-    refuses the old key then."""
+    refuses the old key then. It is the time that the old key was deployed with."""
 
 
 class Tenant(Shape):

@@ -192,7 +192,8 @@ def _require_namespace(kubernetes: KubernetesApi) -> None:
     if not kubernetes.namespace_exists(NAMESPACE):
         context = kubernetes.cluster.context
         raise ClusterError(
-            f"there is no namespace {NAMESPACE} in the context {context}. Run `pulumi up` first, or "
-            f"make it (`kubectl --context {context} create namespace {NAMESPACE}`) where the first "
-            "deployment needs the credential already."
+            f"there is no namespace {NAMESPACE} in the context {context}. Run `pulumi up` first. Where the first "
+            f"deployment needs the credential already, make it (`kubectl --context {context} create namespace "
+            f"{NAMESPACE}`) and mark it as the environment's (`kubectl --context {context} label namespace {NAMESPACE} "
+            "app.kubernetes.io/managed-by=hearth hearth.dev/environment=<environment>`)."
         )

@@ -36,6 +36,8 @@ PODS = (
     (claims.SCRIPTED_NAMESPACE, "upstream"),
 )
 """Namespaces and names of the Pods that the tests work with."""
+MADE_BEFORE = {"app.kubernetes.io/managed-by": "hearth", "hearth.dev/environment": "test"}
+"""Labels of a namespace that an operator makes for Hearth, to put credentials into it before the first deployment."""
 CLIENT_SECURITY: dict[str, Any] = {
     "runAsNonRoot": True,
     "runAsUser": 20001,
@@ -188,7 +190,7 @@ def platform(environment: dict[str, str], request: pytest.FixtureRequest) -> Ite
         kube.apply(*scripted_upstream(*authority.issue(x509.DNSName(claims.SCRIPTED_HOST))))
         stack = Stack("test", folder, environment)
         kube.apply(
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "system-llm"}},
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "system-llm", "labels": MADE_BEFORE}},
             {
                 "apiVersion": "v1",
                 "kind": "Secret",

@@ -218,8 +218,29 @@ class GatewayContract:
         assert [replica.status(key.value) for replica in replicas] == [401, 401]
         assert [replica.client.key_by_token(key.token) for replica in replicas] == [None, None]
 
+    def test_a_key_with_an_end_is_refused_from_then_on_by_every_replica(
+        self, replicas: list[Replica], team: WantedTeam, model: str
+    ) -> None:
+        key = wanted_key(team, model)
+        one = replicas[0].client
+        one.register_key(key)
+        assert [replica.status(key.value) for replica in replicas] == [200, 200], "every replica has it in its cache"
+        one.expire_key(key.token, 4)
+        there = one.key_by_token(key.token)
+        assert there is not None
+        assert (there.key_alias, there.models, there.metadata) == (key.alias, [model], key.mark.metadata())
+        assert replicas[0].status(key.value) == 200
+        for _ in range(CACHE_TRIES):
+            seen = [replica.status(key.value) for replica in replicas]
+            if seen == [401, 401]:
+                break
+            time.sleep(0.5)
+        assert seen == [401, 401]
+        one.delete_key(key.token)
+
     def test_removing_what_is_gone_is_no_error(self, one: GatewayClient) -> None:
         token = key_token(secrets.token_hex(16))
+        one.expire_key(token, 5)
         one.block_key(token)
         one.unblock_key(token)
         one.delete_key(token)
