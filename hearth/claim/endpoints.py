@@ -147,6 +147,8 @@ class Runtime(Shape):
     ) = None
     """llama.cpp's name of a chat template, such as `gemma`, for a model file that carries none of its own. Without
     the right one a model still answers, and answers badly."""
+    pooling: Literal["mean", "cls", "last"] | None = None
+    """How llama.cpp makes one vector of an input, for an embedding model whose file does not say it."""
     threads: Annotated[int, Field(ge=1, le=512)] | None = None
     """Threads of the computation; the engine decides when absent."""
     memory: Quantity = "2Gi"

@@ -85,6 +85,7 @@ def _runtime(runtime: declared.Runtime) -> Runtime:
         credential=runtime.credential_ref,
         needs_credential=runtime.credential_ref is not None or made_here,
         chat_template=runtime.chat_template,
+        pooling=runtime.pooling,
         threads=runtime.threads,
         memory=runtime.memory,
         context_tokens=runtime.context_tokens,

@@ -93,6 +93,8 @@ class Runtime:
     """Whether the sidecar identifies itself to it, with that key or with one that the deployment makes."""
     chat_template: str | None
     """llama.cpp's name of a chat template; the model file's own when none."""
+    pooling: str | None
+    """How llama.cpp makes one vector of an input; the model file's own way when none."""
     threads: int | None
     """Threads of the computation; the engine decides when none."""
     memory: str

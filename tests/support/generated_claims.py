@@ -313,6 +313,9 @@ class Generator:
                 **self.maybe(0.1, posture=lambda: "local"),
             )
         made["protocol"] = protocol
+        if protocol == "openai_embeddings" and made.get("runtime", {}).get("engine") == "llamaCpp":
+            made["runtime"].pop("chatTemplate", None)
+            made["runtime"] |= self.maybe(0.3, pooling=lambda: self.one(("mean", "cls", "last")))
         if kind not in ("pod", "plain") and self.often(0.1):
             made["endpointAuth"] = {
                 "mode": "api_key",
@@ -461,7 +464,7 @@ class Generator:
             **self.maybe(0.5, node=lambda: "a", members=lambda: ["b"], shares=lambda: ["gemma"]),
         }
         return self.maybe(
-            0.015, privateInstances=lambda: {"p": instance}, nodePools=lambda: {"p": pool}, mesh=lambda: mesh
+            0.03, privateInstances=lambda: {"p": instance}, nodePools=lambda: {"p": pool}, mesh=lambda: mesh
         )
 
     def _damage(self, values: dict[str, Any]) -> None:
