@@ -26,7 +26,7 @@ def endpoint_upstreams(claim: Claim) -> Iterator[Upstream]:
             operations=in_order({operation for found in deployments for operation in found.operations}),
             models=tuple(sorted({found.model for found in deployments})),
             bounds=_bounds(endpoint),
-            protocol=endpoint.protocol,
+            protocol=endpoint.protocol or "+".join(in_order(endpoint.permitted_operations)),
             auth=endpoint.endpoint_auth,
             sidecar=endpoint.sidecar,
             runtime=_runtime(endpoint.runtime) if endpoint.runtime else None,

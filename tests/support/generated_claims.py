@@ -313,6 +313,11 @@ class Generator:
                 **self.maybe(0.1, posture=lambda: "local"),
             )
         made["protocol"] = protocol
+        if self.often(0.15):
+            everything = ["chat", "completion", "responses", "embedding"]
+            made["operations"] = ["embedding"] if protocol == "openai_embeddings" else everything
+            if self.often(0.95):
+                del made["protocol"]
         if protocol == "openai_embeddings" and made.get("runtime", {}).get("engine") == "llamaCpp":
             made["runtime"].pop("chatTemplate", None)
             made["runtime"] |= self.maybe(0.3, pooling=lambda: self.one(("mean", "cls", "last")))
@@ -376,9 +381,11 @@ class Generator:
         return made
 
     def _deployment(self, name: str, endpoint: dict[str, Any]) -> dict[str, Any]:
-        operations = {"openai_chat": (["chat"], ["completion", "chat"]), "openai_embeddings": (["embedding"],)}.get(
-            endpoint["protocol"], (["responses"],)
-        )
+        of_protocol = {"openai_chat": ["chat", "completion"], "openai_embeddings": ["embedding"]}
+        permitted = endpoint.get("operations") or of_protocol.get(endpoint["protocol"], ["responses"])
+        asked = [operation for operation in permitted if operation != "embedding"] or ["embedding"]
+        if "embedding" in permitted and self.often(0.2):
+            asked = ["embedding"]
         library = [model["source"].get("ollama") for model in endpoint.get("runtime", {}).get("models", ())]
         models = [model for model in library if model] or (["gemma"] if self.often(0.8) else MODELS)
         vendor = endpoint.get("posture") == "vendor" or (
@@ -389,7 +396,7 @@ class Generator:
         context = min(endpoint.get("runtime", {}).get("contextTokens", 4096), self.one((1, 512, 4096, 131_072)))
         made = claims.deployment(
             name,
-            *self.one(operations),
+            *asked[: self.random.randint(1, 3)],
             model=self.one(models),
             contextTokens=context,
             pricing=claims.price(
@@ -406,7 +413,7 @@ class Generator:
                 extraFields=lambda: ["mirostat"],
             ),
         )
-        if endpoint["protocol"] == "openai_embeddings":
+        if asked == ["embedding"]:
             made["embeddingSpace"] = self.one(("null", "nomic/1", "1e3"))
         return made
 
