@@ -124,7 +124,7 @@ class Generator:
         for _ in range(self.random.randint(0, 2)):
             tenants[self.name(tuple(tenants))] = self._tenant(names)
         values["tenants"] = tenants
-        values |= self._later()
+        values |= self._later() | self.maybe(0.1, environment=lambda: self.one(("null", "1e3", "home.1")))
         if self.often(0.25):
             self._damage(values)
         return values
@@ -228,6 +228,7 @@ class Generator:
             **self.maybe(
                 0.1,
                 egress=lambda: "none",
+                adopt=lambda: {"namespaces": ["null", "team-a"]} if self.often(0.2) else {},
                 registry=lambda: {"mirror": "m.example", "pullSecret": "pull"} if self.often(0.3) else {},
                 cluster=lambda: self.maybe(
                     0.5,
@@ -313,6 +314,7 @@ class Generator:
                 **self.maybe(0.1, posture=lambda: "local"),
             )
         made["protocol"] = protocol
+        made["networkProfile"] |= self.maybe(0.02, address=lambda: "192.168.1.9")
         if self.often(0.15):
             everything = ["chat", "completion", "responses", "embedding"]
             made["operations"] = ["embedding"] if protocol == "openai_embeddings" else everything
@@ -471,7 +473,7 @@ class Generator:
             **self.maybe(0.5, node=lambda: "a", members=lambda: ["b"], shares=lambda: ["gemma"]),
         }
         return self.maybe(
-            0.03, privateInstances=lambda: {"p": instance}, nodePools=lambda: {"p": pool}, mesh=lambda: mesh
+            0.04, privateInstances=lambda: {"p": instance}, nodePools=lambda: {"p": pool}, mesh=lambda: mesh
         )
 
     def _damage(self, values: dict[str, Any]) -> None:
