@@ -6,7 +6,7 @@ from pydantic import Field
 
 from hearth.claim.base import CommitHash, CredentialReference, OneLine, Quantity, Shape, matching
 from hearth.claim.network import EndpointAuth, NetworkProfile
-from hearth.claim.operations import Protocol
+from hearth.claim.operations import Operation, Protocol, protocol_operations
 
 Milliseconds = Annotated[int, Field(ge=100, le=3_600_000)]
 """A time in ms, 100 ms to one hour."""
@@ -147,6 +147,8 @@ class Runtime(Shape):
     ) = None
     """llama.cpp's name of a chat template, such as `gemma`, for a model file that carries none of its own. Without
     the right one a model still answers, and answers badly."""
+    pooling: Literal["mean", "cls", "last"] | None = None
+    """How llama.cpp makes one vector of an input, for an embedding model whose file does not say it."""
     threads: Annotated[int, Field(ge=1, le=512)] | None = None
     """Threads of the computation; the engine decides when absent."""
     memory: Quantity = "2Gi"
@@ -181,8 +183,11 @@ class RuntimeCapacity(Shape):
 class Endpoint(Shape):
     """One address with one transport. Different values need a different endpoint (S4-14)."""
 
-    protocol: Protocol
-    """`openai_chat`, `openai_embeddings` or `openai_responses`."""
+    protocol: Protocol | None = None
+    """`openai_chat`, `openai_embeddings` or `openai_responses`; either this or `operations`."""
+    operations: Annotated[tuple[Operation, ...], Field(min_length=1)] | None = None
+    """Everything that the model server answers, instead of one protocol: one runtime, one sidecar and one port for
+    chats, responses and embeddings together (S4-68)."""
     base_url: str
     """http(s) address with a host, without user, query and fragment (S4-29, S4-30)."""
     endpoint_auth: EndpointAuth
@@ -200,6 +205,11 @@ class Endpoint(Shape):
     posture: Literal["local", "vendor"] | None = None
     """Whose model server it is, whatever leads to it: one of this house, or a vendor's behind a private link as well.
     A `public_tls` endpoint is a vendor's when absent, any other is local (S1-5)."""
+
+    @property
+    def permitted_operations(self) -> frozenset[Operation]:
+        """Return what its deployments may be asked for."""
+        return protocol_operations(self.protocol) if self.protocol else frozenset(self.operations or ())
 
     @property
     def is_vendor(self) -> bool:

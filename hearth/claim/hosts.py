@@ -81,6 +81,16 @@ def unnamed_models(
         )
 
 
+def one_kind_of_answer(place: Place, engine: Engine, operations: Collection[Operation]) -> Iterator[Finding]:
+    """One llama.cpp process embeds or answers with texts."""
+    if engine == "llamaCpp" and not only_vectors(operations) and any(OPERATIONS[one].vectors for one in operations):
+        yield Finding(
+            place,
+            "is one llama.cpp process, which answers either chats or embeddings, and its deployments declare both",
+            "Give the embeddings a runtime of their own, or use ollama",
+        )
+
+
 def _one_runtime(group: Sequence[Installed]) -> Iterator[Finding]:
     first, *others = group
     place: Place = ("endpoints", first.name, "runtime")
@@ -92,16 +102,7 @@ def _one_runtime(group: Sequence[Installed]) -> Iterator[Finding]:
                 _OWN_RUNTIME,
             )
     operations = frozenset[Operation]().union(*(endpoint.operations for endpoint in group))
-    if (
-        first.engine == "llamaCpp"
-        and not only_vectors(operations)
-        and any(OPERATIONS[one].vectors for one in operations)
-    ):
-        yield Finding(
-            place,
-            "is one llama.cpp process, which answers either chats or embeddings, and its deployments declare both",
-            "Give the embeddings a runtime of their own, with another loopback port",
-        )
+    yield from one_kind_of_answer(place, first.engine, operations)
     wanted = frozenset[str]().union(*(endpoint.wanted for endpoint in group))
     yield from unnamed_models((*place, "models"), first.engine, first.models, wanted)
 

@@ -85,6 +85,9 @@ class NetworkProfile(Shape):
         {"poolIdleTimeoutMs": 30_000, "clientRefreshIntervalMs": 300_000}
     )
     """Bounds on connection reuse; required for a private endpoint that is no Pod of Hearth (S4-38)."""
+    address: str | None = None
+    """Where the name of the URL leads when no DNS knows it; the certificate is verified by the name. Not supported
+    yet."""
     accept_plaintext_risk: bool = False
     """Says that the operator accepts that prompts and answers cross the network unencrypted (S4-11)."""
 

@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from hearth.claim.endpoints import RuntimeModel
 from hearth.claim.hosts import Installed, by_runtime, names_from_outside, on_one_host
+from hearth.claim.names import tagged_model
 from hearth.claim.operations import only_vectors
 from hearth.claim.problems import ClaimError, Problem
 from hearth.claim.translate import render_path
@@ -29,6 +30,8 @@ class HostModel:
     """Path on the host, https address, or name in the Ollama library."""
     sha256: str
     """Digest of the file, or of the manifest for `ollama`."""
+    embedding: bool
+    """Whether its deployments ask for vectors alone."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ class HostRuntime:
     """How long an idle model stays loaded, in seconds."""
     memory: str
     """Memory limit as systemd writes it, such as `2G`."""
+    pooling: str | None
+    """How llama.cpp makes one vector of an input; the model file's own way when none."""
     threads: int | None
     """Threads of the computation; the engine decides when none."""
     chat_template: str | None
@@ -146,18 +151,18 @@ def token_of(upstream: Upstream) -> str | None:
     return _scope_and_name(upstream.credential.name if upstream.credential else None)
 
 
-def _model(model: RuntimeModel, name: str) -> HostModel:
+def _model(model: RuntimeModel, name: str, embedding: bool) -> HostModel:
     source, digest = model.source, model.digest.removeprefix("sha256:")
     if source.ollama is not None:
-        return HostModel(source.ollama, "ollama", source.ollama, digest)
+        return HostModel(source.ollama, "ollama", source.ollama, digest, embedding)
     if source.file is not None:
-        return HostModel(name, "file", source.file, digest)
+        return HostModel(name, "file", source.file, digest, embedding)
     if source.hugging_face is not None:
         found = source.hugging_face
         url = f"https://huggingface.co/{found.repo}/resolve/{found.revision}/{found.file}"
-        return HostModel(name, "url", url, digest)
+        return HostModel(name, "url", url, digest, embedding)
     if source.url is not None:
-        return HostModel(name, "url", source.url, digest)
+        return HostModel(name, "url", source.url, digest, embedding)
     raise AssertionError("the rules accept no other source for a runtime on a host")
 
 
@@ -178,13 +183,21 @@ def _installed(upstream: Upstream) -> Installed:
     )
 
 
-def _runtime(group: Sequence[Installed], first: Upstream) -> HostRuntime:
-    """Return the runtime that the endpoints share; `first` is the first of them."""
+def _runtime(topology: Topology, group: Sequence[Installed]) -> HostRuntime:
+    """Return the runtime that the endpoints share."""
+    first = topology.endpoint(group[0].name)
     runtime, capacity, name = first.runtime, first.capacity, first.id.name
     if runtime is None or capacity is None or runtime.engine == "vllm":
         raise AssertionError("the rules accept no other runtime on a host")
     wanted = {model for endpoint in group for model in endpoint.wanted}
     own_name = next(iter(names_from_outside(runtime.engine, runtime.models, wanted)), name)
+    named = [(model, model.source.ollama or own_name) for model in runtime.models]
+    upstreams = [topology.endpoint(endpoint.name) for endpoint in group]
+
+    def embeds(name: str) -> bool:
+        asked = [upstream for upstream in upstreams if tagged_model(name) in map(tagged_model, upstream.models)]
+        return bool(asked) and all(topology.model_embeds(upstream, name) for upstream in asked)
+
     plaintext = first.mode == "private_plaintext"
     return HostRuntime(
         name=name,
@@ -192,13 +205,14 @@ def _runtime(group: Sequence[Installed], first: Upstream) -> HostRuntime:
         engine=runtime.engine,
         address="0.0.0.0" if plaintext else runtime.loopback.number,  # noqa: S104 - approved plaintext, limited by the firewall
         port=first.address.port if plaintext else runtime.loopback.port,
-        models=tuple(_model(model, own_name) for model in runtime.models),
+        models=tuple(_model(model, name, embeds(name)) for model, name in named),
         embedding=only_vectors({operation for endpoint in group for operation in endpoint.operations}),
         parallel_requests=capacity.max_parallel_requests,
         queued_requests=capacity.max_queued_requests,
         context_tokens=runtime.context_tokens,
         keep_alive_seconds=runtime.keep_alive_seconds,
         memory=_systemd_size(runtime.memory),
+        pooling=runtime.pooling,
         threads=runtime.threads,
         chat_template=runtime.chat_template,
         start_timeout_seconds=-(-capacity.cold_start_timeout_ms // 1000),
@@ -266,7 +280,7 @@ def host_plan(topology: Topology, endpoint_ids: Sequence[str]) -> HostPlan:
     if differing:
         raise ClaimError(differing)
     groups = by_runtime(installed)
-    runtimes = [_runtime(group, known[group[0].name]) for group in groups]
+    runtimes = [_runtime(topology, group) for group in groups]
     sidecars = [
         (known[endpoint.name], group[0].name) for group in groups for endpoint in group if not endpoint.plaintext
     ]

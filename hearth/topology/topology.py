@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Literal
 
 from hearth.claim.llm import ExternalDatabase, InClusterDatabase, Instance, PersonBudget, Provider
-from hearth.claim.names import service_host
+from hearth.claim.names import service_host, tagged_model
 from hearth.claim.network import NetworkZone, TrustBundle
-from hearth.claim.operations import Operation
+from hearth.claim.operations import Operation, only_vectors
 from hearth.claim.policy import Policy
 from hearth.claim.routing import Alias, Deployment
 from hearth.claim.tenants import Limits
@@ -191,6 +191,15 @@ class Topology:
     def hosts(self) -> tuple[Upstream, ...]:
         """Return the upstreams that Hearth runs on hosts, by name."""
         return tuple(upstream for upstream in self.upstreams if upstream.on_a_host)
+
+    def model_embeds(self, upstream: Upstream, model: str) -> bool:
+        """Return whether the deployments of one model behind an upstream ask for vectors alone."""
+        asked = [
+            found
+            for found in self.deployments_on(upstream).values()
+            if tagged_model(found.model) == tagged_model(model)
+        ]
+        return only_vectors({operation for found in asked for operation in found.operations})
 
     def deployments_on(self, upstream: Upstream) -> Mapping[str, Deployment]:
         """Return the deployments behind an upstream by id, sorted."""

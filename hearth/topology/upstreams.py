@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from hearth.claim.endpoints import DEFAULT_REQUEST_TIMEOUT_MS, RuntimeCapacity, RuntimeModel, Sidecar
 from hearth.claim.network import EndpointAuth, NetworkProfile
-from hearth.claim.operations import Operation, Protocol
+from hearth.claim.operations import Operation
 from hearth.topology.address import Address
 
 Kind = Literal["endpoint", "provider"]
@@ -93,6 +93,8 @@ class Runtime:
     """Whether the sidecar identifies itself to it, with that key or with one that the deployment makes."""
     chat_template: str | None
     """llama.cpp's name of a chat template; the model file's own when none."""
+    pooling: str | None
+    """How llama.cpp makes one vector of an input; the model file's own way when none."""
     threads: int | None
     """Threads of the computation; the engine decides when none."""
     memory: str
@@ -125,8 +127,8 @@ class Upstream:
     """Names that its models are asked for by, sorted."""
     bounds: Bounds
     """What it is asked for at most."""
-    protocol: Protocol | None = None
-    """Declared wire protocol; none where the kind has no field for one."""
+    protocol: str | None = None
+    """Declared wire protocol, or the declared operations joined by `+`; none where the kind has no field for either."""
     auth: EndpointAuth | None = None
     """Declared way of identifying, for the digests; none where the kind has no field for one."""
     sidecar: Sidecar | None = None

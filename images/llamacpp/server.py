@@ -35,6 +35,12 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--chat-template", help="llama.cpp's name of a template, for a model file without its own (for example gemma)"
     )
+    options.add_argument(
+        "--no-jinja", action="store_true", help="read --chat-template as a name, which is always so here"
+    )
+    options.add_argument("--batch-size", type=int, help="tokens of one batch (default: the library's)")
+    options.add_argument("--ubatch-size", type=int, help="tokens computed at once (default: the library's)")
+    options.add_argument("--pooling", choices=["mean", "cls", "last"], help="how an input becomes one vector")
     options.add_argument("--metrics", action="store_true", help="serve /metrics")
     options.add_argument("--embedding", action="store_true", help="serve embeddings only")
     return options
@@ -72,6 +78,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.chat_template:
         parameters.chat_template = options.chat_template
         parameters.use_jinja = False  # with it, the name itself would be read as a template
+    if options.batch_size:
+        parameters.n_batch = options.batch_size
+    if options.ubatch_size:
+        parameters.n_ubatch = options.ubatch_size
+    if options.pooling:
+        parameters.pooling_type = getattr(xllamacpp.llama_pooling_type, f"LLAMA_POOLING_TYPE_{options.pooling.upper()}")
     parameters.api_keys = read_keys(options.api_key_file, os.environ)
     parameters.endpoint_metrics = options.metrics
     parameters.embedding = options.embedding

@@ -124,7 +124,7 @@ class Generator:
         for _ in range(self.random.randint(0, 2)):
             tenants[self.name(tuple(tenants))] = self._tenant(names)
         values["tenants"] = tenants
-        values |= self._later()
+        values |= self._later() | self.maybe(0.1, environment=lambda: self.one(("null", "1e3", "home.1")))
         if self.often(0.25):
             self._damage(values)
         return values
@@ -228,6 +228,7 @@ class Generator:
             **self.maybe(
                 0.1,
                 egress=lambda: "none",
+                adopt=lambda: {"namespaces": ["null", "team-a"]} if self.often(0.2) else {},
                 registry=lambda: {"mirror": "m.example", "pullSecret": "pull"} if self.often(0.3) else {},
                 cluster=lambda: self.maybe(
                     0.5,
@@ -313,6 +314,15 @@ class Generator:
                 **self.maybe(0.1, posture=lambda: "local"),
             )
         made["protocol"] = protocol
+        made["networkProfile"] |= self.maybe(0.02, address=lambda: "192.168.1.9")
+        if self.often(0.15):
+            everything = ["chat", "completion", "responses", "embedding"]
+            made["operations"] = ["embedding"] if protocol == "openai_embeddings" else everything
+            if self.often(0.95):
+                del made["protocol"]
+        if protocol == "openai_embeddings" and made.get("runtime", {}).get("engine") == "llamaCpp":
+            made["runtime"].pop("chatTemplate", None)
+            made["runtime"] |= self.maybe(0.3, pooling=lambda: self.one(("mean", "cls", "last")))
         if kind not in ("pod", "plain") and self.often(0.1):
             made["endpointAuth"] = {
                 "mode": "api_key",
@@ -373,9 +383,11 @@ class Generator:
         return made
 
     def _deployment(self, name: str, endpoint: dict[str, Any]) -> dict[str, Any]:
-        operations = {"openai_chat": (["chat"], ["completion", "chat"]), "openai_embeddings": (["embedding"],)}.get(
-            endpoint["protocol"], (["responses"],)
-        )
+        of_protocol = {"openai_chat": ["chat", "completion"], "openai_embeddings": ["embedding"]}
+        permitted = endpoint.get("operations") or of_protocol.get(endpoint["protocol"], ["responses"])
+        asked = [operation for operation in permitted if operation != "embedding"] or ["embedding"]
+        if "embedding" in permitted and self.often(0.2):
+            asked = ["embedding"]
         library = [model["source"].get("ollama") for model in endpoint.get("runtime", {}).get("models", ())]
         models = [model for model in library if model] or (["gemma"] if self.often(0.8) else MODELS)
         vendor = endpoint.get("posture") == "vendor" or (
@@ -386,7 +398,7 @@ class Generator:
         context = min(endpoint.get("runtime", {}).get("contextTokens", 4096), self.one((1, 512, 4096, 131_072)))
         made = claims.deployment(
             name,
-            *self.one(operations),
+            *asked[: self.random.randint(1, 3)],
             model=self.one(models),
             contextTokens=context,
             pricing=claims.price(
@@ -403,7 +415,7 @@ class Generator:
                 extraFields=lambda: ["mirostat"],
             ),
         )
-        if endpoint["protocol"] == "openai_embeddings":
+        if asked == ["embedding"]:
             made["embeddingSpace"] = self.one(("null", "nomic/1", "1e3"))
         return made
 
@@ -461,7 +473,7 @@ class Generator:
             **self.maybe(0.5, node=lambda: "a", members=lambda: ["b"], shares=lambda: ["gemma"]),
         }
         return self.maybe(
-            0.015, privateInstances=lambda: {"p": instance}, nodePools=lambda: {"p": pool}, mesh=lambda: mesh
+            0.04, privateInstances=lambda: {"p": instance}, nodePools=lambda: {"p": pool}, mesh=lambda: mesh
         )
 
     def _damage(self, values: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.endpoints import Endpoint, Runtime
-from hearth.claim.hosts import Installed, on_one_host, unnamed_models
+from hearth.claim.hosts import Installed, on_one_host, one_kind_of_answer, unnamed_models
 from hearth.claim.operations import Operation
 from hearth.claim.rules.public import base_url
 
@@ -40,14 +40,17 @@ def one_host(draft: Draft) -> Iterator[Finding]:
         yield from on_one_host(endpoints)
 
 
-def names_in_pods(draft: Draft) -> Iterator[Finding]:
-    """In a Pod, a model from outside the Ollama library has the one name that the endpoint's deployments ask for."""
+def pods(draft: Draft) -> Iterator[Finding]:
+    """A Pod's one runtime answers what is asked of it, and its models have the names that they are asked for by."""
     if any(path[0] == "deployments" for path in draft.invalid):
         return
     for name, endpoint in draft.claim.endpoints.items():
         runtime = endpoint.runtime
         if runtime is not None and runtime.placement == "pod" and runtime.engine != "vllm":
-            wanted = {item.model for item in draft.claim.deployments.values() if item.endpoint == name}
+            asked = [item for item in draft.claim.deployments.values() if item.endpoint == name]
+            wanted = {item.model for item in asked}
+            operations = {operation for item in asked for operation in item.operations}
+            yield from one_kind_of_answer(("endpoints", name, "runtime"), runtime.engine, operations)
             yield from unnamed_models(("endpoints", name, "runtime", "models"), runtime.engine, runtime.models, wanted)
 
 
@@ -68,4 +71,4 @@ def sidecar_address(draft: Draft) -> Iterator[Finding]:
             )
 
 
-RULES: Final = (one_host, names_in_pods, sidecar_address)
+RULES: Final = (one_host, pods, sidecar_address)

@@ -6,7 +6,7 @@ from typing import Final
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.endpoints import Endpoint
 from hearth.claim.names import GATEWAY_REFERENCE, tagged_model
-from hearth.claim.operations import OPERATIONS, only_vectors, protocol_operations
+from hearth.claim.operations import OPERATIONS, only_vectors
 from hearth.claim.problems import listed
 from hearth.claim.reader import Path as Place
 from hearth.claim.routing import Alias, Deployment
@@ -27,19 +27,27 @@ def known_endpoint(draft: Draft) -> Iterator[Finding]:
 
 
 def operations(draft: Draft) -> Iterator[Finding]:
-    """S4-68, S4-97: operations are stated once, and the endpoint's protocol has them."""
+    """S4-68, S4-97: operations are stated once, and the endpoint has them."""
+    for name, endpoint in draft.claim.endpoints.items():
+        below: Place = ("endpoints", name, "operations")
+        if (endpoint.protocol is None) == (endpoint.operations is None):
+            found = "is missing, and so is protocol" if endpoint.protocol is None else "is there beside protocol"
+            yield Finding(below, found, "Name either protocol or operations")
+        for index, operation in enumerate(endpoint.operations or ()):
+            if operation in (endpoint.operations or ())[:index]:
+                yield Finding((*below, index), f"names {operation} twice", "Remove one")
     for name, deployment in draft.claim.deployments.items():
-        endpoint = draft.endpoint_of(deployment)
-        permitted = protocol_operations(endpoint.protocol) if endpoint else None
+        asked = draft.endpoint_of(deployment)
+        permitted = asked.permitted_operations if asked else frozenset()
         for index, operation in enumerate(deployment.operations):
             place: Place = ("deployments", name, "operations", index)
             if operation in deployment.operations[:index]:
                 yield Finding(place, f"names {operation} twice", "Remove one")
-            elif permitted is not None and operation not in permitted:
+            elif permitted and operation not in permitted:
                 yield Finding(
                     place,
-                    f"is {operation}, which the protocol of the endpoint {deployment.endpoint} does not have",
-                    f"Permitted: {listed(permitted)}; other operations need an endpoint of their own",
+                    f"is {operation}, which the endpoint {deployment.endpoint} does not have",
+                    f"Permitted: {listed(permitted)}; add it to the endpoint's operations, in place of its protocol",
                 )
 
 

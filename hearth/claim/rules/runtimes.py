@@ -7,6 +7,7 @@ from typing import Final
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.endpoints import Endpoint, ModelSource, Runtime
 from hearth.claim.names import GUARD_PROBE_PORT, IN_CLUSTER, SIDECAR_PORT, endpoint_host
+from hearth.claim.operations import only_vectors
 from hearth.claim.reader import Path as Place
 from hearth.claim.rules.public import base_url
 
@@ -222,12 +223,23 @@ def engine_fields(draft: Draft) -> Iterator[Finding]:
         place: Place = ("endpoints", name, "runtime")
         if runtime.chat_template is not None and runtime.engine == "ollama":
             yield Finding((*place, "chatTemplate"), "has no meaning for ollama", "Remove it")
+        if runtime.pooling is not None and runtime.engine == "ollama":
+            yield Finding((*place, "pooling"), "has no meaning for ollama", "Remove it")
+        elif runtime.pooling is not None and not _only_embeds(draft, name):
+            yield Finding((*place, "pooling"), "has no meaning for a runtime that does not embed", "Remove it")
+        if runtime.chat_template is not None and _only_embeds(draft, name):
+            yield Finding((*place, "chatTemplate"), "has no meaning for a runtime that embeds", "Remove it")
         if runtime.threads is not None and runtime.engine == "ollama" and runtime.placement == "host":
             yield Finding((*place, "threads"), "has no meaning for ollama on a host", "Remove it")
         if "keep_alive_seconds" in runtime.model_fields_set and runtime.engine == "llamaCpp":
             yield Finding(
                 (*place, "keepAliveSeconds"), "has no meaning for llamaCpp, which keeps its model", "Remove it"
             )
+
+
+def _only_embeds(draft: Draft, name: str) -> bool:
+    deployments = [found for found in draft.claim.deployments.values() if found.endpoint == name]
+    return only_vectors({operation for found in deployments for operation in found.operations})
 
 
 Boundary = tuple[object, ...]

@@ -5,7 +5,8 @@ knows the sidecar's port alone (S4-88, S4-89).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from hearth.claim.endpoints import RuntimeCapacity
@@ -87,11 +88,21 @@ def _llamacpp_arguments(
     made += ["--parallel", str(slots), "--ctx-size", str(runtime.context_tokens * slots)]
     made += ["--api-key-file", "/etc/runtime-secret/runtime-key"]
     if runtime.chat_template is not None:
-        made += ["--chat-template", runtime.chat_template]
+        # With Jinja, the name itself would be read as a template.
+        made += ["--no-jinja", "--chat-template", runtime.chat_template]
     if runtime.threads is not None:
         made += ["--threads", str(runtime.threads)]
     if only_vectors(upstream.operations):
-        made.append("--embedding")
+        # An input is computed at once, and 512 tokens are the most of that unless told otherwise.
+        made += [
+            "--embedding",
+            "--batch-size",
+            str(runtime.context_tokens),
+            "--ubatch-size",
+            str(runtime.context_tokens),
+        ]
+        if runtime.pooling is not None:
+            made += ["--pooling", runtime.pooling]
     return [*made, *profile.options]
 
 
@@ -142,13 +153,23 @@ def _ollama(
     models: Sequence[PodModel],
     profile: ImageProfile,
     bounds: Mapping[str, Any],
+    embeds: Callable[[str], bool],
 ) -> dict[str, Any]:
     up = execute(*profile.command, "list")
-    warm = [f'{" ".join(profile.command)} run "$0" "" </dev/null', models[0].name]
+    # An empty prompt loads a model, which then stays for the declared time (S4-118); one that embeds needs a text.
+    steps = [
+        f'{" ".join(profile.command)} run "${place}" {"warm" if embeds(model.name) else '""'} </dev/null >/dev/null'
+        for place, model in enumerate(models)
+    ]
+    warm = [" && ".join(steps), *(model.name for model in models)]
     cold_start = math.ceil(capacity.cold_start_timeout_ms / 1000)
     started = (
-        # An empty prompt loads the model, which then stays for the declared time (S4-118).
-        probe(execute("/bin/sh", "-c", *warm), period=5, timeout=cold_start, failures=max(3, 600 // cold_start))
+        probe(
+            execute("/bin/sh", "-c", *warm),
+            period=5,
+            timeout=cold_start * len(models),
+            failures=max(3, 600 // cold_start),
+        )
         if capacity.readiness_policy == "warm_before_eligible"
         else probe(up, period=2, timeout=5, failures=60)
     )
@@ -236,7 +257,9 @@ def runtime_pod(topology: Topology, upstream: Upstream, names: SecretNames, side
             cpu="50m", memory="64Mi", memory_limit=runtime.memory, storage=storage, storage_limit=storage
         )
         init_containers += ollama_containers(models, profile, _ollama_environment(runtime, capacity), importing)
-        init_containers.append(_ollama(runtime, capacity, models, profile, bounds))
+        init_containers.append(
+            _ollama(runtime, capacity, models, profile, bounds, partial(topology.model_embeds, upstream))
+        )
     else:
         init_containers.append(_llamacpp(upstream, runtime, capacity, profile, bounds))
 

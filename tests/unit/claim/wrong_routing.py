@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.support import claims
 from tests.unit.claim.case import Case
-from tests.unit.claim.examples import ENDPOINTS, VALID, drop, put
+from tests.unit.claim.examples import DIGEST, ENDPOINTS, VALID, drop, put
 
 
 def _slow(number: int) -> dict[str, Any]:
@@ -22,8 +22,53 @@ ROUTING = (
         [put("deployments/nomic/operations", ["embedding", "chat"])],
         [
             (
-                "hearth:deployments.nomic.operations[1]: is chat, which the protocol of the endpoint native "
-                "does not have. Permitted: embedding; other operations need an endpoint of their own."
+                "hearth:deployments.nomic.operations[1]: is chat, which the endpoint native does not have. Permitted: "
+                "embedding; add it to the endpoint's operations, in place of its protocol."
+            )
+        ],
+    ),
+    Case(
+        "S4-68 a protocol and operations",
+        [put("endpoints/native/operations", ["embedding"])],
+        ["hearth:endpoints.native.operations: is there beside protocol. Name either protocol or operations."],
+    ),
+    Case(
+        "S4-68 an operation of an endpoint twice",
+        [drop("endpoints/native/protocol"), put("endpoints/native/operations", ["embedding", "embedding"])],
+        ["hearth:endpoints.native.operations[1]: names embedding twice. Remove one."],
+    ),
+    Case(
+        "S4-68 everything that one Ollama answers is right",
+        [
+            drop("endpoints/host/protocol"),
+            put("endpoints/host/operations", ["chat", "responses", "embedding"]),
+            put("endpoints/host/runtime/models/1", {"source": {"ollama": "nomic-embed-text"}, "digest": DIGEST}),
+            put(
+                "deployments/host-vectors",
+                dict(
+                    VALID["deployments"]["gemma-host"],
+                    model="nomic-embed-text",
+                    operations=["embedding"],
+                    embeddingSpace="n/1",
+                ),
+            ),
+        ],
+        [],
+    ),
+    Case(
+        "chats and embeddings of one llama.cpp in a Pod",
+        [
+            drop("endpoints/pod/protocol"),
+            put("endpoints/pod/operations", ["chat", "completion", "embedding"]),
+            put(
+                "deployments/vectors",
+                dict(VALID["deployments"]["gemma-pod"], operations=["embedding"], embeddingSpace="g/1"),
+            ),
+        ],
+        [
+            (
+                "hearth:endpoints.pod.runtime: is one llama.cpp process, which answers either chats or embeddings, and "
+                "its deployments declare both. Give the embeddings a runtime of their own, or use ollama."
             )
         ],
     ),

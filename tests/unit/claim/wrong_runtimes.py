@@ -212,6 +212,16 @@ RUNTIMES = (
         ],
     ),
     Case(
+        "a pooling for Ollama",
+        [put("endpoints/host/runtime/pooling", "mean")],
+        ["hearth:endpoints.host.runtime.pooling: has no meaning for ollama. Remove it."],
+    ),
+    Case(
+        "a pooling for chats",
+        [put("endpoints/pod/runtime/pooling", "mean")],
+        ["hearth:endpoints.pod.runtime.pooling: has no meaning for a runtime that does not embed. Remove it."],
+    ),
+    Case(
         "two models for llama.cpp",
         [put("endpoints/pod/runtime/models/1", VALID["endpoints"]["pod"]["runtime"]["models"][0])],
         [

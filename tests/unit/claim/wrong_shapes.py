@@ -439,10 +439,7 @@ SHAPES = (
             put("llm/providers/0/apiBase", "http://10.0.0.1/v1"),
         ],
         [
-            (
-                "hearth:endpoints.host.protocol: is missing. Add it: `openai_chat`, `openai_embeddings` or "
-                "`openai_responses`."
-            ),
+            "hearth:endpoints.host.operations: is missing, and so is protocol. Name either protocol or operations.",
             "hearth:llm.enabled: must be true or false, and is a number. Write true or false.",
             (
                 "hearth:llm.providers[0].apiBase: has an address that is not public: it is private. Declare a "

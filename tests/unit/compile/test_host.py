@@ -194,6 +194,22 @@ def test_ollama_finds_a_model_with_and_without_its_tag() -> None:
     assert [(model.name, model.source) for model in named] == [("gemma:latest", "ollama")]
 
 
+def test_one_ollama_answers_chats_responses_and_embeddings_behind_one_sidecar() -> None:
+    """S4-68: one endpoint with all its operations is one unit, one port, and one sidecar."""
+    models = [{"source": {"ollama": name}, "digest": f"sha256:{DIGEST}"} for name in ("gemma", "nomic")]
+    one = endpoint(runtime__engine="ollama", runtime__models=models, runtime__credentialRef=None)
+    del one["protocol"]
+    values = json.loads(claim({"one": one}, ["chat", "responses"]).model_dump_json(by_alias=True))
+    values["endpoints"]["one"] |= {"protocol": None, "operations": ["embedding", "chat", "responses"]}
+    values["deployments"]["vectors"] = claims.deployment("one", "embedding", model="nomic:latest", embeddingSpace="n/1")
+    topology = resolve(Claim.model_validate_json(json.dumps(values)))
+    plan = host_plan(topology, ["one"])
+    (runtime,), (sidecar,) = plan.runtimes, plan.sidecars
+    assert [(model.name, model.embedding) for model in runtime.models] == [("gemma", False), ("nomic", True)]
+    assert (runtime.embedding, sidecar.operations) == (False, ("chat", "embedding", "responses"))
+    assert topology.endpoint("one").protocol == "chat+embedding+responses"
+
+
 def test_the_hosts_of_a_claim() -> None:
     found = claim(
         {

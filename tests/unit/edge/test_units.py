@@ -9,17 +9,18 @@ import pytest
 ROLES = Path(__file__).resolve().parents[3] / "roles"
 
 
-def unit(role: str, address: str) -> str:
+def unit(role: str, address: str, **changes: Any) -> str:
     runtime: dict[str, Any] = {
         "name": "one",
         "address": address,
         "port": 8081,
-        "models": [{"name": "m"}],
+        "models": [{"name": "m", "embedding": False}, {"name": "e", "embedding": True}],
         "embedding": False,
         "parallel_requests": 1,
         "queued_requests": 1,
         "start_timeout_seconds": 1,
         "context_tokens": 1,
+        **changes,
     }
     environment = jinja2.Environment(autoescape=False)
     environment.filters |= {
@@ -31,6 +32,28 @@ def unit(role: str, address: str) -> str:
     }
     template = environment.from_string((ROLES / role / "templates/unit.service.j2").read_text(encoding="utf-8"))
     return template.render({f"{role}_runtime": runtime, "common_model_file": "/m", f"{role}_key": ""})
+
+
+def test_a_model_that_embeds_is_warmed_with_a_text() -> None:
+    text = unit("ollama", "127.0.0.1")
+    assert "/api/generate 1 '{'model': 'm'," in text
+    assert "/api/embed 1 '{'model': 'e'," in text
+    assert "'input': 'warm'}'" in text
+
+
+def test_an_input_of_the_whole_context_is_embedded_at_once() -> None:
+    """llama.cpp computes 512 tokens at once unless told otherwise, and refuses a longer input to an embedding."""
+    (line,) = [
+        line
+        for line in unit("llama_cpp", "127.0.0.1", embedding=True, pooling="mean").splitlines()
+        if "program" in line
+    ]
+    assert line.endswith("--ctx-size 1 --embedding --batch-size 1 --ubatch-size 1 --pooling mean")
+
+
+def test_a_named_chat_template_is_read_as_a_name() -> None:
+    (line,) = [line for line in unit("llama_cpp", "127.0.0.1", chat_template="gemma").splitlines() if "program" in line]
+    assert line.endswith("--ctx-size 1 --no-jinja --chat-template gemma")
 
 
 @pytest.mark.parametrize("role", ["ollama", "llama_cpp"])

@@ -96,7 +96,16 @@ def test_embeddings_alone_make_an_embedding_server() -> None:
     assert "--embedding" not in container(template(), "runtime")["args"]
     claim["endpoints"]["gemma"]["protocol"] = "openai_embeddings"
     claim["deployments"]["gemma-local"].update(operations=["embedding"], embeddingSpace="s-1")
-    assert "--embedding" in container(template(claim_of(claim)), "runtime")["args"]
+    runtime(claim).pop("chatTemplate", None)
+    runtime(claim).update(pooling="cls", contextTokens=2048)
+    arguments = container(template(claim_of(claim)), "runtime")["args"]
+    assert "--embedding" in arguments
+    # An input of the whole context is computed at once.
+    assert [after(arguments, flag) for flag in ("--batch-size", "--ubatch-size", "--pooling")] == [
+        "2048",
+        "2048",
+        "cls",
+    ]
 
 
 def test_the_published_server_is_told_to_stay_small_and_closed() -> None:
@@ -187,6 +196,7 @@ def test_a_warm_model_is_loaded_before_the_pod_is_ready_and_a_cold_one_is_not() 
     warm = container(template(variants()["ollama"]), "runtime")["startupProbe"]
     assert warm["exec"]["command"][-1] == "gemma3-270m"
     assert warm["timeoutSeconds"] == 300
+    assert warm["exec"]["command"][2] == '/bin/ollama run "$0" "" </dev/null >/dev/null'
     claim = json.loads(json.dumps(values()))
     claim["policy"]["images"] = "pinned"
     runtime(claim).update(engine="ollama")
@@ -194,6 +204,25 @@ def test_a_warm_model_is_loaded_before_the_pod_is_ready_and_a_cold_one_is_not() 
     claim["endpoints"]["gemma"]["runtimeCapacity"]["readinessPolicy"] = "on_demand"
     cold = container(template(claim_of(claim)), "runtime")["startupProbe"]
     assert cold["exec"]["command"] == ["/bin/ollama", "list"]
+
+
+def test_every_model_is_warmed_and_one_that_embeds_with_a_text() -> None:
+    """Ollama takes no empty text to a model that embeds: its Pod would never start."""
+    claim = json.loads(json.dumps(values()))
+    claim["policy"]["images"] = "pinned"
+    digest = f"sha256:{'0' * 64}"
+    models = [{"source": {"ollama": name}, "digest": digest} for name in ("gemma3:270m", "nomic-embed-text")]
+    runtime(claim).update(engine="ollama", models=models)
+    runtime(claim).pop("chatTemplate", None)
+    claim["deployments"]["gemma-local"]["model"] = "gemma3:270m"
+    vectors = {"operations": ["embedding"], "embeddingSpace": "s-1", "model": "nomic-embed-text:latest"}
+    claim["deployments"]["vectors"] = {**claim["deployments"]["gemma-local"], **vectors}
+    probe = container(template(Claim.model_validate_json(json.dumps(claim))), "runtime")["startupProbe"]
+    assert probe["exec"]["command"][2:] == [
+        '/bin/ollama run "$0" "" </dev/null >/dev/null && /bin/ollama run "$1" warm </dev/null >/dev/null',
+        "gemma3:270m",
+        "nomic-embed-text",
+    ]
 
 
 def test_a_start_may_take_as_long_as_declared_and_never_less_than_ten_minutes() -> None:
