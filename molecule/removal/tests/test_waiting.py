@@ -53,5 +53,7 @@ def test_models_are_kept_on_request(edge_host: EdgeHost) -> None:
     edge_host.run("mkdir -p /var/lib/hearth/models && touch /var/lib/hearth/models/a.gguf")
     play("playbooks/remove.yml", "-e", "hearth_keep_models=true")
     assert edge_host.inside.file("/var/lib/hearth/models/a.gguf").exists
+    for brought in ("/usr/sbin/haproxy", "/etc/haproxy/haproxy.cfg", "/usr/sbin/nft", "/etc/nftables.conf"):
+        assert not edge_host.inside.file(brought).exists, brought
     play("playbooks/remove.yml")
     assert not edge_host.inside.file("/var/lib/hearth").exists
