@@ -15,9 +15,10 @@ from hearth.claim.problems import ClaimError, Problem, listed
 from hearth.cli.common import FileOption, JsonOption, StackOption, load
 from hearth.environment import judge_environment
 from hearth.evidence.document import Case, Evidence
+from hearth.evidence.envelope import EnvelopeError, claimed_environment, is_envelope, opened
 from hearth.evidence.gate import private_endpoints
 from hearth.evidence.reading import MAXIMUM_BYTES, read_document
-from hearth.evidence.reasons import EXIT_CODES, Reason, Verdict
+from hearth.evidence.reasons import EXIT_CODES, Finding, Reason, Verdict
 from hearth.evidence.schema import evidence_schema_text
 from hearth.evidence.store import read_trust_store
 from hearth.evidence.trust import TrustStore
@@ -69,16 +70,27 @@ def _document_alone(name: str) -> Found:
         why = (error.strerror if isinstance(error, OSError) else None) or "its name is not valid"
         raise ClaimError([Problem("FILE", f"cannot be read: {why}", "Name a document, or an endpoint")]) from None
     try:
-        environment = read_document(data).get("environment")
+        document = read_document(data)
+        wrapped = is_envelope(document)
+        store = _store_for(claimed_environment(document) if wrapped else document.get("environment"))
+        data = opened(document, store) if wrapped else data
     except MalformedError:
-        environment = None
-    # Nothing is believed of the document yet; the name only says which store could know its key.
+        store = _store_for(None)
+    except EnvelopeError:
+        return {"document": Verification(None, None, (Finding(Reason.SIGNATURE_INVALID, ""),))}
+    verification = verify_alone(data, store, datetime.datetime.now(datetime.UTC))
+    return {verification.evidence.endpoint if verification.evidence else "document": verification}
+
+
+def _store_for(environment: object) -> TrustStore:
+    """Return the trust store of an environment that a document names; an empty one where there is none.
+
+    Nothing is believed of the document by then; the name only says which store could know its key.
+    """
     store = None
     if isinstance(environment, str) and is_environment_name(environment):
         store = read_trust_store(project_folder(Path.cwd()), environment)
-    now = datetime.datetime.now(datetime.UTC)
-    verification = verify_alone(data, store or TrustStore(version="hearth.trust-store/v1", keys={}), now)
-    return {verification.evidence.endpoint if verification.evidence else "document": verification}
+    return store or TrustStore(version="hearth.trust-store/v1", keys={})
 
 
 def _exit_code(found: Found) -> int:
@@ -131,7 +143,8 @@ def verify_command(
     """Verify evidence: signature, then state, expiry, operations, model, endpoint, transport, sidecar, vantage.
 
     A FILE (a path with a / or a point in it) is verified without a claim: its signature by the trust store of the
-    environment that it names, then state, expiry and vantage; nothing says that it fits an endpoint of today.
+    environment that it names, then state, expiry and vantage; nothing says that it fits an endpoint of today. It may
+    also be the document in a DSSE envelope.
 
     Exit codes: 0 valid, 10 invalid, 11 failed, 12 stale, 1 there is none, 2 the claim or the call is wrong. Of
     several endpoints the worst one counts, in the order 10, 11, 12, 1.

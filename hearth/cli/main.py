@@ -22,6 +22,7 @@ COMMANDS: Final[dict[str, str]] = {
     "credentials": "hearth.cli.credentials",
     "evidence": "hearth.cli.evidence",
     "render": "hearth.cli.render",
+    "runner-key": "hearth.cli.runner_key",
     "schema": "hearth.cli.schema",
 }
 """Sub-commands by name. Each module has a `typer.Typer` called `app`; it is imported when its command is used, so

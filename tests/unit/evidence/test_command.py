@@ -14,7 +14,8 @@ from hearth.claim.loader import load_claim_file
 from hearth.cli.main import main
 from hearth.compile.digests import expected_evidence
 from hearth.evidence.coverage import required_capabilities, required_probes
-from hearth.evidence.document import timestamp
+from hearth.evidence.document import Evidence, timestamp
+from hearth.evidence.envelope import envelope_text
 from hearth.evidence.store import evidence_file
 from hearth.evidence.trust import public_key_text
 from hearth.topology.resolve import resolve
@@ -247,3 +248,16 @@ def test_evidence_changes_no_exit_code_of_check_and_refuses_no_rendering(
 def test_the_schema_is_written(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["evidence", "schema"]) == 0
     assert json.loads(capsys.readouterr().out)["$id"] == "urn:hearth:evidence:v1"
+
+
+def test_an_envelope_is_verified_as_the_document_in_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store(project)
+    evidence = Evidence.model_validate_json(evidence_file(project, "home", "ollama-home").read_text())
+    (project / "good.dsse.json").write_text(envelope_text(evidence, samples.KEY))
+    assert run(["evidence", "verify", "good.dsse.json"]) == 0
+    assert "ollama-home: valid until" in capsys.readouterr().out
+    (project / "bad.dsse.json").write_text(envelope_text(evidence, samples.OTHER_KEY))
+    assert run(["evidence", "verify", "bad.dsse.json"]) == 10
+    assert "signature_invalid" in capsys.readouterr().out
+    (project / "none.dsse.json").write_text('{"payloadType": 1, "payload": "e30=", "signatures": []}')
+    assert run(["evidence", "verify", "none.dsse.json"]) == 10
