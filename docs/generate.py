@@ -1,7 +1,8 @@
 """Writes what the documents take from elsewhere: python docs/generate.py.
 
 claim-reference.md comes from the claim's own docstrings and rules; between the markers of claim.md stand the example
-stacks, as they are, and between those of client-guide.md the errors of the intake. A test keeps them in step.
+stacks, as they are, and between those of client-guide.md the errors of the intake. The schema of evidence is published
+in schemas/. A test keeps them in step.
 """
 
 import re
@@ -13,12 +14,14 @@ from typing import Any
 from hearth.claim import rules
 from hearth.claim.base import MEANINGS
 from hearth.claim.claim import Claim
+from hearth.evidence.schema import evidence_schema_text
 from hearth.intake.errors import TABLE
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "claim-reference.md"
 GUIDE = HERE / "claim.md"
 CLIENT_GUIDE = HERE / "client-guide.md"
+EVIDENCE_SCHEMA = HERE / "schemas" / "hearth.evidence.v1.json"
 
 HEAD = """\
 # Reference of the claim
@@ -174,3 +177,4 @@ if __name__ == "__main__":
     REFERENCE.write_text(reference(), encoding="utf-8")
     GUIDE.write_text(guide(), encoding="utf-8")
     CLIENT_GUIDE.write_text(client_guide(), encoding="utf-8")
+    EVIDENCE_SCHEMA.write_text(evidence_schema_text(), encoding="utf-8")

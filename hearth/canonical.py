@@ -18,11 +18,11 @@ def canonical(value: Mapping[str, Any]) -> bytes:
     """Return the canonical JSON of `value` (RFC 8785): sorted keys, no white space, one spelling of each value.
 
     Raises:
-        MalformedError: a value has no canonical form, such as an integer above 2**53 - 1.
+        MalformedError: a value has no canonical form, such as an integer above 2**53 - 1 or half a character.
     """
     try:
         return rfc8785.dumps(dict(value))
-    except (rfc8785.CanonicalizationError, RecursionError):
+    except (rfc8785.CanonicalizationError, RecursionError, UnicodeError):
         raise MalformedError("a value in it has no canonical JSON form") from None
 
 

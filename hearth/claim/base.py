@@ -1,5 +1,6 @@
 """What every shape of the claim has in common: frozen, strict, camelCase, unknown fields refused."""
 
+import re
 from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -41,10 +42,12 @@ class Shape(BaseModel):
     )
 
 
+_NAME = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
+
 Identifier = Annotated[
     str,
     matching(
-        r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+        _NAME,
         "a name of 1 to 40 lower-case letters, digits and single hyphens that begins with a letter",
         min_length=1,
         max_length=40,
@@ -53,16 +56,18 @@ Identifier = Annotated[
 """A name that becomes part of Kubernetes names: a lower-case RFC 1123 label of 1 to 40 characters that begins with
 a letter. It has no two hyphens in a row, so names that are joined by `--` stay distinct."""
 
-EnvironmentId = Annotated[
-    str,
-    matching(
-        r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$",
-        "1 to 63 letters, digits, hyphens, underscores and dots, with a letter or digit at both ends",
-        min_length=1,
-        max_length=63,
-    ),
-]
-"""What everything that belongs to one environment is marked with."""
+ENVIRONMENT_NAME: Final = MEANINGS[_NAME]
+"""What the name of an environment is, in words: an identifier, on a command line, in Pulumi and in evidence alike."""
+
+
+def is_environment_name(text: str) -> bool:
+    """Return whether a text may name an environment: it names folders and stands in signed documents."""
+    return len(text) <= 40 and re.fullmatch(_NAME.strip("^$"), text) is not None
+
+
+EnvironmentId = Identifier
+"""What everything that belongs to one environment is marked with; its evidence and its trust store have folders of that
+name."""
 
 # Control characters, and what no reader sees: marks of direction, separators, and spaces of no width.
 _INVISIBLE = r"\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff"

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from hearth.claim.base import CommitHash, CredentialReference, OneLine, Quantity, Shape, matching
+from hearth.claim.base import CommitHash, CredentialReference, OneLine, Quantity, Sha256, Shape, matching
 from hearth.claim.network import EndpointAuth, NetworkProfile
 from hearth.claim.operations import Operation, Protocol, protocol_operations
 
@@ -25,6 +25,11 @@ class Sidecar(Shape):
     """Largest request body in bytes (U-17)."""
     max_response_bytes: Annotated[int, Field(ge=1_024, le=268_435_456)] = 16_777_216
     """Largest answer in bytes (U-17)."""
+    config_sha256: Sha256 | None = None
+    """Digest that `/sidecar/identity` names, of a sidecar that somebody else runs (S4-86); Hearth knows its own."""
+    runtime_port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    """TCP port of the runtime itself, behind a sidecar that somebody else runs: it must not answer from outside
+    (S4-93). Hearth knows its own."""
 
 
 class HuggingFaceSource(Shape):

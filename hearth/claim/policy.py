@@ -1,8 +1,9 @@
 """`hearth:policy`: what this environment permits, whatever the other keys ask for."""
 
+import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from hearth.claim.base import Identifier, OneLine, Shape, matching
 
@@ -87,11 +88,46 @@ class Bounds(Shape):
     """Most waiting requests at one endpoint."""
 
 
+EvidenceMode = Literal["off", "warn", "enforce"]
+"""What becomes of a private endpoint without valid evidence."""
+
+
+def _day(text: str) -> str:
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        raise ValueError("is a day that does not exist") from None
+    return text
+
+
+class EvidenceWaiver(Shape):
+    """An environment that does without evidence for a while, because somebody decided so (C-18)."""
+
+    mode: Literal["off", "warn"]
+    """`warn` says what is wrong with the evidence, `off` does not look at it; both publish every route."""
+    reason: OneLine
+    """Who decided it and why, in words."""
+    until: Annotated[
+        str,
+        matching(r"^2[0-9]{3}-[0-9]{2}-[0-9]{2}$", 'a day in quotes, such as "2026-12-31"'),
+        AfterValidator(_day),
+    ]
+    """Last day of it, in UTC, such as `"2026-12-31"`. After it `enforce` holds."""
+
+    @property
+    def last_day(self) -> datetime.date:
+        """Return the last day of it."""
+        return datetime.date.fromisoformat(self.until)
+
+
 class Policy(Shape):
     """`hearth:policy`."""
 
-    evidence: Literal["off", "warn", "enforce"] = "enforce"
-    """What a private endpoint without valid evidence gets: nothing, a warning, or no route at all (C-18)."""
+    evidence: EvidenceMode = "enforce"
+    """What a private endpoint without valid evidence gets: no look at all, a warning, or no route (C-18). `off` and
+    `warn` are for the environment `local`; another one needs an `evidenceWaiver`."""
+    evidence_waiver: EvidenceWaiver | None = None
+    """For how long an environment does without evidence, and why: printed at every `pulumi up` and `hearth check`."""
     plaintext: Literal["forbid", "loopback", "overlay", "zone"] = "forbid"
     """Where `private_plaintext` is permitted (S4-12)."""
     vendor: Vendor = Vendor()
@@ -104,18 +140,6 @@ class Policy(Shape):
     """Published images by digest, or the images that the local build makes without a registry."""
     cluster_cidrs: ClusterCidrs | None = None
     """Address ranges of the cluster; required by the zone `in-cluster`."""
-    trust_store: (
-        Annotated[
-            str,
-            matching(
-                r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*\.ya?ml$",
-                "the path of a YAML file inside the project's folder, such as trust/runners.yaml",
-                max_length=255,
-            ),
-        ]
-        | None
-    ) = None
-    """File with the runners' public keys, owned by others than the claim's authors (S4-102)."""
     adopt: Adopt = Adopt()
     """What exists and may be taken over; everything else that exists and is not this environment's is refused."""
     cluster: Cluster = Cluster()

@@ -184,6 +184,9 @@ def _explain(error: Mapping[str, Any], kinds: list[Any], value: Any) -> tuple[st
         return f"is longer than {context['max_length']} characters", "Write a shorter one"
     if kind == "too_short":
         return "is an empty list", "Name at least one"
+    if kind == "value_error":
+        # Of a validator of our own, whose text holds no value.
+        return error["msg"].removeprefix("Value error, "), "Write another value"
     if kind in ("literal_error", "union_tag_invalid", "union_tag_not_found"):
         choices = _choices(kinds)
         guess = nearest(value, choices) if isinstance(value, str) else None

@@ -21,7 +21,9 @@ COMMANDS: Final[dict[str, str]] = {
     "check": "hearth.cli.check",
     "credentials": "hearth.cli.credentials",
     "evidence": "hearth.cli.evidence",
+    "qualify": "hearth.cli.qualify",
     "render": "hearth.cli.render",
+    "runner-key": "hearth.cli.runner_key",
     "schema": "hearth.cli.schema",
 }
 """Sub-commands by name. Each module has a `typer.Typer` called `app`; it is imported when its command is used, so

@@ -30,7 +30,9 @@ def render(
 
     Secrets are referred to by name and are in no file. Needs no Pulumi, no cluster and no network.
 
-    Exit codes: 0 done, 2 the claim, its evidence or the call is wrong; then nothing was written.
+    A route whose evidence does not hold is left out, with a warning.
+
+    Exit codes: 0 done, 2 the claim, the trust store or the call is wrong; then nothing was written.
     """
     loaded = load(stack, file)
     environment = compile_environment(loaded, now=datetime.datetime.now(datetime.UTC))

@@ -17,12 +17,15 @@ from hearth.claim.resolver import system_resolver
 from hearth.cluster.platform import Platform
 from hearth.cluster.switched_off import NOTICE, as_if_enabled, is_switched_off, require_unchanged
 from hearth.environment import compile_environment
+from hearth.evidence.document import is_timestamp
 from hearth.kubeapi.client import KubernetesApi
 from hearth.kubeapi.cluster import STACK_KUBECONFIG, Cluster
 from hearth.kubeapi.errors import ClusterError, OperatorError
 
 CLAIM_OUTPUT = "claim"
 """Stack output with the deployed claim."""
+EVIDENCE_OUTPUT = "evidence"
+"""Stack output with what is remembered of the evidence that decided."""
 CLUSTER_OUTPUT = "cluster"
 """Stack output with the identity of the cluster that is deployed to."""
 ENVIRONMENT_OUTPUT = "environment"
@@ -73,6 +76,18 @@ def deployed_claim(outputs: Mapping[str, object]) -> Claim | None:
         return Claim.model_validate_json(text)
     except ValidationError:
         return None
+
+
+def believed_evidence(outputs: Mapping[str, object]) -> dict[str, str]:
+    """Return what the last deployment remembered of its evidence; nothing before the first.
+
+    Args:
+        outputs: the outputs of the stack.
+    """
+    recorded = outputs.get(EVIDENCE_OUTPUT)
+    if not isinstance(recorded, Mapping):
+        return {}
+    return {str(key): value for key, value in recorded.items() if isinstance(value, str) and is_timestamp(value)}
 
 
 def _refused(error: ClaimError) -> pulumi.RunError:
@@ -152,7 +167,7 @@ def run() -> None:
     """Declare the platform of this stack.
 
     Raises:
-        pulumi.RunError: the claim, its evidence or the cluster is refused; nothing has been declared by then.
+        pulumi.RunError: the claim, the trust store or the cluster is refused; nothing has been declared by then.
     """
     outputs = deployed_outputs()
     deployed = deployed_claim(outputs)
@@ -164,7 +179,9 @@ def run() -> None:
         if off:
             pulumi.log.warn(str(NOTICE))
             require_unchanged(meant, deployed)
-        environment = compile_environment(meant, now=datetime.datetime.now(datetime.UTC))
+        environment = compile_environment(
+            meant, now=datetime.datetime.now(datetime.UTC), believed=believed_evidence(outputs)
+        )
         former = known_as(loaded, outputs)
         Platform(pulumi.get_stack(), environment.topology, environment.artefacts, kubernetes, former, off=off)
     except ClaimError as error:
@@ -176,3 +193,5 @@ def run() -> None:
     # Encrypted, because it names the hosts of a private network, and because it would fill the screen.
     pulumi.export(CLAIM_OUTPUT, pulumi.Output.secret(loaded.claim.model_dump_json(by_alias=True)))
     pulumi.export("snapshot", environment.artefacts.snapshot_sha256)
+    pulumi.export(EVIDENCE_OUTPUT, dict(environment.remembered))
+    pulumi.export("withheld", dict(environment.artefacts.withheld))

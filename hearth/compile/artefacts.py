@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hearth.claim.policy import EvidenceMode
 from hearth.compile.catalogue import CatalogueRow, catalogue
 from hearth.compile.digests import expected_evidence
 from hearth.compile.files import ConfigFiles
@@ -14,7 +15,6 @@ from hearth.compile.intake import compile_intake, intake_json
 from hearth.compile.litellm import compile_litellm, connection_pool_limit, litellm_yaml
 from hearth.compile.sidecar import POD_LAYOUT, SidecarConfig, compile_sidecar, host_layout
 from hearth.compile.snapshot import snapshot, snapshot_digest
-from hearth.topology.expected import Expected
 from hearth.topology.topology import Topology
 
 
@@ -64,20 +64,13 @@ def compile_sidecars(topology: Topology) -> dict[str, SidecarConfig]:
     }
 
 
-def expected(topology: Topology) -> dict[str, Expected]:
-    """Return what the evidence of every endpoint has to name now, by endpoint id (S4-99, S4-100)."""
-    return expected_evidence(topology, _digests(compile_sidecars(topology)))
-
-
-def _digests(sidecars: Mapping[str, SidecarConfig]) -> dict[str, str]:
-    return {name: sidecar.config_sha256 for name, sidecar in sidecars.items()}
-
-
 def compile_topology(
     topology: Topology,
     *,
     bundles: Mapping[str, str],
     withheld: Mapping[str, str] | None = None,
+    evidence: Mapping[str, str] | None = None,
+    evidence_mode: EvidenceMode = "enforce",
     approved_key_ids: tuple[str, ...] = (),
 ) -> Artefacts:
     """Compile a topology. Without `hearth:llm.enabled` there is no gateway, and nothing of one (S3-2).
@@ -86,6 +79,8 @@ def compile_topology(
         topology: the topology of a claim that passed the rules.
         bundles: PEM text of its trust bundles by bundle id, as the loader read them.
         withheld: reasons by endpoint id for endpoints whose evidence does not permit a route (C-18).
+        evidence: digest of the evidence that decided, by endpoint id.
+        evidence_mode: what holds now, the policy or a waiver.
         approved_key_ids: ids of the runner keys that are believed (S4-102).
 
     Raises:
@@ -107,10 +102,12 @@ def compile_topology(
     sidecars = compile_sidecars(topology)
     document = snapshot(
         topology,
-        expected=expected_evidence(topology, _digests(sidecars)),
+        expected=expected_evidence(topology),
         configurations=configurations if enabled else {},
         approved_key_ids=approved_key_ids,
         withheld=left_out,
+        evidence=evidence or {},
+        evidence_mode=evidence_mode,
     )
     return Artefacts(
         litellm=litellm,

@@ -5,14 +5,14 @@ secret, and its meaning never changes: another meaning is another version, so th
 something that it does not say.
 """
 
-from collections.abc import Mapping
 from ipaddress import ip_network
 from typing import Any, Final
 
 from hearth.canonical import digest
 from hearth.claim.endpoints import RuntimeCapacity
 from hearth.compile.names import IN_CLUSTER
-from hearth.topology.expected import Expected
+from hearth.compile.sidecar_document import sidecar_digest
+from hearth.topology.expected import Expected, ExpectedDeployment, ExpectedSidecar, Termination
 from hearth.topology.topology import Topology
 from hearth.topology.upstreams import Upstream
 
@@ -26,6 +26,10 @@ CAPACITY_VERSION: Final = "hearth.capacity/v1"
 """Version of the capacity document."""
 DEPLOYMENT_VERSION: Final = "hearth.deployment/v1"
 """Version of the deployment document."""
+ISOLATION_VERSION: Final = "hearth.isolation/v1"
+"""Version of the isolation document."""
+RAW_TARGET_VERSION: Final = "hearth.raw-target/v1"
+"""Version of the document of the runtime's own address."""
 
 
 def endpoint_document(upstream: Upstream) -> dict[str, Any]:
@@ -133,7 +137,48 @@ def capacity_digest(capacity: RuntimeCapacity | None) -> str:
     return digest(capacity_document(capacity))
 
 
-def deployment_document(topology: Topology, deployment_id: str, sidecar_config_sha256: str | None) -> dict[str, Any]:
+def sidecar_config_digest(upstream: Upstream) -> str | None:
+    """Return the digest of what a sidecar's configuration means (S4-86).
+
+    It is worked out where Hearth runs the sidecar, declared where somebody else does, and none where there is none or
+    nobody said.
+    """
+    if upstream.sidecar is None:
+        return None
+    return sidecar_digest(upstream) if upstream.runtime is not None else upstream.sidecar.config_sha256
+
+
+def _raw_port(upstream: Upstream) -> int | None:
+    if upstream.runtime is not None:
+        return upstream.runtime.loopback.port
+    return upstream.sidecar.runtime_port if upstream.sidecar else None
+
+
+def isolation_document(upstream: Upstream, raw_port: int) -> dict[str, Any]:
+    """Return how the runtime behind a sidecar is isolated (S4-89, S4-90): a runner writes what it found the same way.
+
+    Args:
+        upstream: an endpoint with a sidecar.
+        raw_port: the runtime's own port.
+    """
+    return {
+        "version": ISOLATION_VERSION,
+        "placement": upstream.runtime.placement if upstream.runtime else "elsewhere",
+        "rawPort": raw_port,
+        "rawPortOnLoopbackOnly": True,
+        "exposedPorts": [upstream.address.port],
+        "hostNetwork": False if upstream.in_a_pod else None,
+        "unrelatedContainers": False if upstream.in_a_pod else None,
+        "serviceOnRawPort": False if upstream.in_a_pod else None,
+    }
+
+
+def raw_target_document(upstream: Upstream, raw_port: int) -> dict[str, Any]:
+    """Return the address at which the runtime's own port would be reached from outside (S4-92)."""
+    return {"version": RAW_TARGET_VERSION, "host": upstream.address.host.rstrip("."), "port": raw_port}
+
+
+def deployment_document(topology: Topology, deployment_id: str) -> dict[str, Any]:
     """Return what a deployment revision covers: all of S4-17, and what decides how the model answers.
 
     Prices, aliases, lanes and concurrency are not in it: they change nothing that was measured.
@@ -156,40 +201,64 @@ def deployment_document(topology: Topology, deployment_id: str, sidecar_config_s
         }
         if runtime
         else None,
-        "sidecar": {"profileVersion": upstream.sidecar.profile_version, "configSha256": sidecar_config_sha256}
+        "sidecar": {
+            "profileVersion": upstream.sidecar.profile_version,
+            "configSha256": sidecar_config_digest(upstream),
+        }
         if upstream.sidecar
         else None,
     }
 
 
-def deployment_revision(topology: Topology, deployment_id: str, sidecar_config_sha256: str | None) -> str:
+def deployment_revision(topology: Topology, deployment_id: str) -> str:
     """Return the revision of a deployment: with another one, new evidence is needed (S4-17).
 
     Args:
         topology: the topology.
         deployment_id: one of its deployments.
-        sidecar_config_sha256: digest of the endpoint's compiled sidecar; none without a sidecar.
     """
-    return digest(deployment_document(topology, deployment_id, sidecar_config_sha256))
+    return digest(deployment_document(topology, deployment_id))
 
 
-def expected_evidence(topology: Topology, sidecars: Mapping[str, str]) -> dict[str, Expected]:
-    """Return the digests that evidence has to name, by endpoint id, for every endpoint.
+def _termination(upstream: Upstream) -> Termination:
+    if upstream.mode == "private_plaintext":
+        return "plaintext"
+    return "light_gateway_sidecar" if upstream.sidecar is not None else "native"
 
-    Args:
-        topology: the topology.
-        sidecars: digest of the compiled sidecar configuration by endpoint id.
-    """
-    return {
-        upstream.id.name: Expected(
-            endpoint_sha256=endpoint_digest(upstream),
-            profile_sha256=profile_digest(topology, upstream),
-            capacity_sha256=capacity_digest(upstream.capacity),
-            revisions={
-                deployment_id: deployment_revision(topology, deployment_id, sidecars.get(upstream.id.name))
-                for deployment_id in topology.deployments_on(upstream)
-            },
-            sidecar_config_sha256=sidecars.get(upstream.id.name),
+
+def _expected_sidecar(upstream: Upstream) -> ExpectedSidecar | None:
+    if upstream.sidecar is None:
+        return None
+    raw_port = _raw_port(upstream)
+    return ExpectedSidecar(
+        profile_version=upstream.sidecar.profile_version,
+        config_sha256=sidecar_config_digest(upstream),
+        isolation_sha256=digest(isolation_document(upstream, raw_port)) if raw_port else None,
+        raw_target_sha256=digest(raw_target_document(upstream, raw_port)) if raw_port else None,
+    )
+
+
+def expected_evidence(topology: Topology) -> dict[str, Expected]:
+    """Return what the evidence of every endpoint has to say now, by endpoint id (S4-99, S4-100)."""
+    return {upstream.id.name: _expected(topology, upstream) for upstream in topology.endpoints}
+
+
+def _expected(topology: Topology, upstream: Upstream) -> Expected:
+    deployments = {
+        deployment_id: ExpectedDeployment(
+            deployment_revision(topology, deployment_id), deployment.model, deployment.operations
         )
-        for upstream in topology.endpoints
+        for deployment_id, deployment in topology.deployments_on(upstream).items()
     }
+    return Expected(
+        termination=_termination(upstream),
+        engine=upstream.runtime.engine if upstream.runtime else None,
+        identifies=upstream.credential is not None,
+        endpoint_sha256=endpoint_digest(upstream),
+        profile_sha256=profile_digest(topology, upstream),
+        capacity_sha256=capacity_digest(upstream.capacity),
+        physical_runtime_id=upstream.capacity.physical_runtime_id if upstream.capacity else None,
+        deployments=deployments,
+        sidecar=_expected_sidecar(upstream),
+        revision=digest({name: deployment.revision for name, deployment in deployments.items()}),
+    )

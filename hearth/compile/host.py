@@ -105,7 +105,9 @@ class HostSidecar:
     trust_bundle_file: str
     """File of that bundle, relative to the project's folder."""
     config_sha256: str
-    """Digest of its configuration, as `/sidecar/identity` shows it (S4-85)."""
+    """Digest of what its configuration means, as `/sidecar/identity` shows it (S4-85)."""
+    files_sha256: str
+    """Digest of its files' text, as `/sidecar/identity` shows it: by it a role knows that the new text is read."""
     memory_bytes: int
     """Memory that one process of it may need, in bytes."""
     files: Mapping[str, str]
@@ -242,6 +244,7 @@ def _sidecar(topology: Topology, upstream: Upstream, runtime: str) -> HostSideca
         trust_bundle=bundle,
         trust_bundle_file=topology.trust_bundles[bundle].file,
         config_sha256=compiled.config_sha256,
+        files_sha256=compiled.files_sha256,
         memory_bytes=compiled.memory_bytes,
         files=dict(compiled.files),
     )

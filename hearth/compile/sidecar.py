@@ -15,11 +15,16 @@ from hearth.compile import proxy_refusals as refusals
 from hearth.compile.files import ConfigFiles
 from hearth.compile.names import GUARD_PROBE_PORT, SIDECAR_PORT
 from hearth.compile.proxy_text import DRAIN_MARGIN_MS, MEASURES, render, template_text
+from hearth.compile.sidecar_document import (
+    BASE_PATH,
+    REQUEST_HEAD_BYTES,
+    REQUEST_HEADERS,
+    TLS_MINIMUM,
+    sidecar_digest,
+)
 from hearth.compile.sidecar_profile import check_profile
 from hearth.topology.upstreams import Credential, Runtime, Upstream
 
-BASE_PATH: Final = "/v1"
-"""Path of the base URL of every endpoint with a sidecar (S4-68)."""
 HEAD_BYTES: Final = 114_688
 """Room of a buffer beside the body, in bytes: a request head and HAProxy's own structures."""
 REWRITE_BYTES: Final = 16_384
@@ -81,7 +86,9 @@ class SidecarConfig:
     files: Mapping[str, str]
     """Text by file name: sidecar.cfg, response_limit.lua, identity.json. Run `haproxy -f sidecar.cfg`."""
     config_sha256: str
-    """Digest of the files without identity.json, which carries it (U-17, S4-85)."""
+    """Digest of what the configuration means, which evidence binds to (S4-85, S4-86)."""
+    files_sha256: str
+    """Digest of the files without identity.json, which carries it: tells one text from another (U-17)."""
     operations: tuple[str, ...]
     """Operations that it passes."""
     memory_bytes: int
@@ -99,11 +106,14 @@ def _parts(upstream: Upstream) -> tuple[Sidecar, Runtime, RuntimeCapacity, Crede
     return upstream.sidecar, upstream.runtime, upstream.capacity, upstream.credential
 
 
-def _identity(sidecar: Sidecar, runtime_id: str, paths: Sequence[tuple[str, str]], digest: str) -> str:
+def _identity(
+    sidecar: Sidecar, runtime_id: str, paths: Sequence[tuple[str, str]], config_sha256: str, files_sha256: str
+) -> str:
     """Return identity.json, a log-format file: HAProxy fills in the certificate of the connection (S4-85)."""
     document = {
         "profile": sidecar.profile_version,
-        "configSha256": digest,
+        "configSha256": config_sha256,
+        "filesSha256": files_sha256,
         "physicalRuntimeId": runtime_id,
         "operations": [{"operation": name, "method": "POST", "path": path} for name, path in paths],
     }
@@ -180,18 +190,23 @@ def compile_sidecar(upstream: Upstream, layout: SidecarLayout, *, gateway_replic
         queued_requests=queued,
         refusals=refusals,
         request_bytes=sidecar.max_request_bytes,
+        request_head_bytes=REQUEST_HEAD_BYTES,
+        request_headers=REQUEST_HEADERS,
         response_bytes=sidecar.max_response_bytes,
         runtime_address=f"ipv6@[{host}]:{port}" if host == "::1" else f"{host}:{port}",
         runtime_authority=f"[{host}]:{port}" if host == "::1" else f"{host}:{port}",
         runtime_credential=runtime.needs_credential,
         server_timeout_ms=capacity.request_timeout_ms,
+        tls_minimum=TLS_MINIMUM,
     )
     check_profile(text)
     canonical = ConfigFiles({"response_limit.lua": template_text("response_limit.lua"), "sidecar.cfg": text})
-    identity = _identity(sidecar, capacity.physical_runtime_id, paths, canonical.digest)
+    config_sha256 = sidecar_digest(upstream)
+    identity = _identity(sidecar, capacity.physical_runtime_id, paths, config_sha256, canonical.digest)
     return SidecarConfig(
         files=ConfigFiles({**canonical.files, "identity.json": identity}).files,
-        config_sha256=canonical.digest,
+        config_sha256=config_sha256,
+        files_sha256=canonical.digest,
         operations=operations,
         memory_bytes=33_554_432 + (connections + parallel) * buffer_bytes,
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hearth.canonical import digest
+from hearth.claim.policy import EvidenceMode
 from hearth.compile.digests import zone_document
 from hearth.compile.names import IN_CLUSTER
 from hearth.topology.expected import Expected
@@ -25,6 +26,8 @@ def snapshot(
     configurations: Mapping[str, str],
     approved_key_ids: tuple[str, ...],
     withheld: Mapping[str, str],
+    evidence: Mapping[str, str],
+    evidence_mode: EvidenceMode,
 ) -> dict[str, Any]:
     """Return the snapshot document.
 
@@ -34,24 +37,31 @@ def snapshot(
         configurations: SHA-256 of each configuration of the gateway by name; empty without a gateway.
         approved_key_ids: ids of the runner keys that are believed (S4-102).
         withheld: reasons by endpoint id.
+        evidence: digest of the evidence that decided, by endpoint id.
+        evidence_mode: what holds now, the policy or a waiver that has not ended.
     """
     zones = (*sorted(topology.zones), *((IN_CLUSTER,) if topology.policy.cluster_cidrs else ()))
     return {
         "version": SNAPSHOT_VERSION,
         "policy": topology.policy.model_dump(mode="json", by_alias=True),
+        "evidenceMode": evidence_mode,
         "networkZones": {name: zone_document(topology, name) for name in zones},
         "trustBundles": {
             name: {"version": bundle.version, "sha256": bundle.sha256}
             for name, bundle in topology.trust_bundles.items()
         },
         "endpoints": {
-            upstream.id.name: _endpoint(upstream, expected[upstream.id.name], withheld.get(upstream.id.name))
+            upstream.id.name: {
+                **_endpoint(upstream, expected[upstream.id.name]),
+                "evidenceSha256": evidence.get(upstream.id.name),
+                "withheld": withheld.get(upstream.id.name),
+            }
             for upstream in topology.endpoints
         },
         "deployments": {
             name: {
                 **deployment.model_dump(mode="json", by_alias=True),
-                "revision": expected[deployment.endpoint].revisions[name],
+                "revision": expected[deployment.endpoint].deployments[name].revision,
             }
             for name, deployment in topology.deployments.items()
         },
@@ -84,7 +94,7 @@ def _address(upstream: Upstream) -> dict[str, Any]:
     return {"host": upstream.address.host, "port": upstream.address.port, "mode": upstream.mode}
 
 
-def _endpoint(upstream: Upstream, expected: Expected, withheld_reason: str | None) -> dict[str, Any]:
+def _endpoint(upstream: Upstream, expected: Expected) -> dict[str, Any]:
     return {
         **_address(upstream),
         "protocol": upstream.protocol,
@@ -95,10 +105,9 @@ def _endpoint(upstream: Upstream, expected: Expected, withheld_reason: str | Non
         "profileSha256": expected.profile_sha256,
         "capacitySha256": expected.capacity_sha256,
         "sidecar": {
-            "profileVersion": upstream.sidecar.profile_version,
-            "configSha256": expected.sidecar_config_sha256,
+            "profileVersion": expected.sidecar.profile_version,
+            "configSha256": expected.sidecar.config_sha256,
         }
-        if upstream.sidecar
+        if expected.sidecar
         else None,
-        "withheld": withheld_reason,
     }

@@ -1,32 +1,46 @@
 """The gate: which private endpoints may carry traffic (C-18, S4-98, S4-111, S4-132).
 
-An endpoint without evidence is new: it comes up, its route stays withheld, and everything else is deployed. Evidence
-that is there and does not hold is another matter: publishing would be wrong, and taking a route away as a side effect
-of some other change would be wrong too, so the claim is refused and nothing changes.
+Evidence decides over its own endpoint and nothing else. Where it is missing, stale, failed or forged, that route is
+withheld and the reason is said; the claim is deployed all the same, with whatever else it changes.
 """
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hearth.claim.claim import Claim
-from hearth.claim.problems import Notice, Problem
+from hearth.claim.policy import EvidenceMode, Policy
+from hearth.claim.problems import Notice
+from hearth.evidence.document import Evidence
 from hearth.evidence.reasons import EXPLANATIONS, Reason
 from hearth.evidence.trust import TrustStore
-from hearth.evidence.verify import Subject, Verification, verify
-from hearth.topology.expected import Expected
+from hearth.evidence.verify import Subject, Verification, judge
+
+
+@dataclass(frozen=True)
+class Believed:
+    """The evidence that decided over an endpoint."""
+
+    sha256: str
+    """Digest that names the document."""
+    tested_at: str
+    """When the run ended."""
+    valid_until: str
+    """When it expires."""
 
 
 @dataclass(frozen=True)
 class Gate:
     """What evidence makes of the claim's endpoints."""
 
+    mode: EvidenceMode
+    """What holds now: the policy, or a waiver that has not ended."""
     withheld: Mapping[str, str]
     """Machine-readable reason by endpoint id, for every endpoint that gets no route."""
+    decided: Mapping[str, Believed]
+    """The authentic document that decided, by endpoint id, whichever way it decided."""
     warnings: tuple[Notice, ...]
-    """What to tell the operator although nothing is refused."""
-    problems: tuple[Problem, ...]
-    """Why the claim is refused; empty when it is not."""
+    """What to tell the operator; nothing of it refuses anything."""
 
 
 def private_endpoints(claim: Claim) -> tuple[str, ...]:
@@ -36,68 +50,105 @@ def private_endpoints(claim: Claim) -> tuple[str, ...]:
     )
 
 
+def mode_now(policy: Policy, now: datetime.datetime) -> EvidenceMode:
+    """Return what the policy asks for at a time: the mode of a waiver up to the end of its last day, in UTC."""
+    waiver = policy.evidence_waiver
+    if waiver is not None and now.astimezone(datetime.UTC).date() <= waiver.last_day:
+        return waiver.mode
+    return policy.evidence
+
+
 def withheld_endpoints(
     claim: Claim,
-    environment: str,
+    subjects: Mapping[str, Subject],
     *,
-    expected: Mapping[str, Expected],
-    evidence: Mapping[str, bytes],
+    evidence: Mapping[str, Sequence[bytes]],
+    unreadable: frozenset[str] = frozenset(),
     trust_store: TrustStore | None,
     now: datetime.datetime,
 ) -> Gate:
     """Apply `hearth:policy.evidence` to every private endpoint.
 
     `off` looks at nothing. `warn` publishes every route and says what is wrong. `enforce` withholds the route of an
-    endpoint without evidence, and refuses the claim when there is evidence that does not hold.
+    endpoint whose evidence is missing or does not hold.
 
     Args:
         claim: a claim that passed its own rules.
-        environment: name of its stack.
-        expected: digests of what the claim declares now, for every private endpoint.
-        evidence: bytes of the evidence files by endpoint id.
+        subjects: what evidence has to be about, for every private endpoint.
+        evidence: bytes of the documents by endpoint id.
+        unreadable: endpoints of which a file is there and cannot be read.
         trust_store: the runners' public keys; none when the environment has no trust store.
         now: the time, with a zone.
     """
-    if claim.policy.evidence == "off":
-        return Gate({}, (), ())
-    enforced = claim.policy.evidence == "enforce"
-    private = private_endpoints(claim)
+    mode = mode_now(claim.policy, now)
+    warnings = [*_waiver(claim.policy, mode)]
+    if mode == "off":
+        return Gate(mode, {}, {}, tuple(warnings))
     withheld: dict[str, str] = {}
-    warnings = [*_unused(claim, evidence)]
-    problems: list[Problem] = []
-    for name in private:
-        if name not in evidence:
-            warnings.append(_missing(name, enforced))
-            if enforced:
-                withheld[name] = Reason.MISSING.value
-            continue
-        verification = verify(evidence[name], Subject(claim, environment, name, expected[name]), trust_store, now)
-        found = _problems(name, verification)
-        problems += found if enforced else ()
-        warnings += () if enforced else (Notice(problem.path, problem.message) for problem in found)
-    return Gate(withheld, tuple(warnings), tuple(problems))
+    decided: dict[str, Believed] = {}
+    for name in private_endpoints(claim):
+        found = judged(subjects[name], evidence.get(name, ()), name in unreadable, trust_store, now)
+        if isinstance(found, Verification):
+            if found.evidence is not None and found.sha256 is not None:
+                decided[name] = _believed(found.evidence, found.sha256)
+            reasons = [finding.reason for finding in found.findings]
+            lines = [(finding.message, finding.reason, finding.remedy) for finding in found.findings]
+        else:
+            reasons = [found]
+            lines = [(EXPLANATIONS[found].message, found, EXPLANATIONS[found].remedy)]
+        if reasons and mode == "enforce":
+            withheld[name] = reasons[0].value
+        outcome = "its route is withheld" if mode == "enforce" else "its route is published all the same"
+        warnings += [
+            Notice(f"hearth:endpoints.{name}", f"{outcome}: {message} ({reason.value}). {remedy}")
+            for message, reason, remedy in lines
+        ]
+    return Gate(mode, withheld, decided, (*warnings, *_unused(claim, evidence)))
 
 
-def _missing(name: str, enforced: bool) -> Notice:
-    outcome = (
-        "its route is withheld until a runner has measured it" if enforced else "its route is published all the same"
-    )
-    text = EXPLANATIONS[Reason.MISSING].message
-    return Notice(f"hearth:endpoints.{name}", f"{text}; {outcome}")
+def judged(
+    subject: Subject,
+    documents: Sequence[bytes],
+    unreadable: bool,
+    trust_store: TrustStore | None,
+    now: datetime.datetime,
+) -> Verification | Reason:
+    """Return what the evidence of one endpoint comes to, or why there is nothing to verify.
+
+    Args:
+        subject: what it has to be about.
+        documents: bytes of the documents.
+        unreadable: whether a file is there that cannot be read.
+        trust_store: the runners' public keys; none when the environment has no trust store.
+        now: the time, with a zone.
+    """
+    if documents:
+        return judge(documents, subject, trust_store, now)
+    return Reason.UNREADABLE if unreadable else Reason.MISSING
 
 
-def _problems(name: str, verification: Verification) -> tuple[Problem, ...]:
-    return tuple(
-        Problem(
-            f"hearth:endpoints.{name}",
-            f"its evidence does not hold: {finding.message} ({finding.reason.value})",
-            f"{finding.remedy}; or remove the file, and the route is withheld",
+def _believed(evidence: Evidence, sha256: str) -> Believed:
+    return Believed(sha256, evidence.tested_at, evidence.valid_until)
+
+
+def _waiver(policy: Policy, mode: EvidenceMode) -> Iterator[Notice]:
+    waiver = policy.evidence_waiver
+    if waiver is None:
+        return
+    if mode == policy.evidence:
+        yield Notice(
+            "hearth:policy.evidenceWaiver",
+            f"ended with {waiver.until}, so that {policy.evidence} holds again. Remove it",
         )
-        for finding in verification.findings
-    )
+    else:
+        effect = "carry traffic without a look at" if mode == "off" else "carry traffic whatever is said by"
+        yield Notice(
+            "hearth:policy.evidenceWaiver",
+            f"is {mode} until {waiver.until}, so that private endpoints {effect} their evidence: {waiver.reason}",
+        )
 
 
-def _unused(claim: Claim, evidence: Mapping[str, bytes]) -> Iterator[Notice]:
+def _unused(claim: Claim, evidence: Mapping[str, Sequence[bytes]]) -> Iterator[Notice]:
     strange = len(set(evidence) - set(private_endpoints(claim)))
     if strange:
         yield Notice(

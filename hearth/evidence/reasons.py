@@ -26,6 +26,7 @@ class Reason(StrEnum):
     """Machine-readable reasons. A code never changes its meaning."""
 
     MISSING = "evidence_missing"
+    UNREADABLE = "evidence_unreadable"
     TRUST_STORE_MISSING = "trust_store_missing"
     MALFORMED = "document_malformed"
     KEY_UNKNOWN = "signer_key_unknown"
@@ -36,12 +37,16 @@ class Reason(StrEnum):
     KIND_NOT_LIVE = "kind_not_live_endpoint"
     STATE_FAILED = "state_failed"
     STATE_CONTRADICTED = "state_contradicts_probes"
+    CATALOGUE_OUTDATED = "catalogue_outdated"
+    CATALOGUE_UNKNOWN = "catalogue_unknown"
+    SUPERSEDED = "superseded"
     EXPIRED = "expired"
     NOT_YET_VALID = "tested_in_the_future"
     VALIDITY_TOO_LONG = "validity_too_long"
     DEPLOYMENT_NOT_COVERED = "deployment_not_covered"
     OPERATION_NOT_COVERED = "operation_not_covered"
-    OPERATION_FAILED = "operation_failed"
+    CAPABILITY_NOT_PASSED = "capability_not_passed"
+    PROBE_NOT_PASSED = "probe_not_passed"
     MODEL_CHANGED = "model_changed"
     ENVIRONMENT_MISMATCH = "environment_mismatch"
     ENDPOINT_MISMATCH = "endpoint_mismatch"
@@ -51,16 +56,19 @@ class Reason(StrEnum):
     CAPACITY_CHANGED = "capacity_changed"
     PROFILE_CHANGED = "network_profile_changed"
     CERTIFICATE_NOT_SEEN = "certificate_not_seen"
+    SIDECAR_NOT_DECLARED = "sidecar_not_declared"
     SIDECAR_MISSING = "sidecar_missing"
     SIDECAR_IDENTITY_MISSING = "sidecar_identity_missing"
     SIDECAR_PROFILE_CHANGED = "sidecar_profile_changed"
     SIDECAR_CONFIG_CHANGED = "sidecar_config_changed"
     SIDECAR_CERTIFICATE_MISMATCH = "sidecar_certificate_mismatch"
     ISOLATION_MISSING = "sidecar_isolation_missing"
+    ISOLATION_CHANGED = "sidecar_isolation_changed"
     RAW_PORT_NOT_TRIED = "raw_port_not_tried"
     RAW_PORT_REACHABLE = "raw_port_reachable"
     VANTAGE_MISSING = "vantage_missing"
     VANTAGE_NOT_EXTERNAL = "vantage_not_external"
+    RAW_TARGET_CHANGED = "raw_target_changed"
 
 
 @dataclass(frozen=True)
@@ -94,10 +102,13 @@ def _invalid(message: str, remedy: str = _SUSPECT) -> Explanation:
 
 
 EXPLANATIONS: Final = {
-    Reason.MISSING: _stale("there is no evidence for this endpoint yet"),
+    Reason.MISSING: Explanation(
+        Verdict.STALE, "there is no evidence for this endpoint yet", "Have a runner measure it, and deploy again"
+    ),
+    Reason.UNREADABLE: _invalid("the file cannot be read", "Check the file and its permissions"),
     Reason.TRUST_STORE_MISSING: _invalid(
         "there is evidence, but no trust store to check its signature with",
-        "Name the file with the runners' public keys in `hearth:policy.trustStore`",
+        "Have the owners of the trust store put it at `trust/<environment>/runners.yaml`",
     ),
     Reason.MALFORMED: _invalid("the file is not a JSON object that could have been signed"),
     Reason.KEY_UNKNOWN: _invalid(
@@ -117,7 +128,13 @@ EXPLANATIONS: Final = {
     ),
     Reason.KIND_NOT_LIVE: _invalid("the evidence is not of a live endpoint", _REPEAT),
     Reason.STATE_FAILED: _failed("the endpoint did not pass"),
-    Reason.STATE_CONTRADICTED: _invalid("the evidence says that the endpoint passed, and lists a failed probe"),
+    Reason.STATE_CONTRADICTED: _invalid("the evidence says that the endpoint passed, and lists a failed case"),
+    Reason.CATALOGUE_OUTDATED: _stale("it was examined by an older catalogue of cases"),
+    Reason.CATALOGUE_UNKNOWN: _invalid(
+        "it was examined by a catalogue of cases that this version of Hearth does not know",
+        "Use the version of Hearth that the runner has",
+    ),
+    Reason.SUPERSEDED: _stale("newer evidence of the same endpoint was believed before"),
     Reason.EXPIRED: _stale("the evidence has expired"),
     Reason.NOT_YET_VALID: _invalid(
         "the evidence was signed in the future", "Set the clocks of this machine and of the runner, and qualify again"
@@ -125,7 +142,8 @@ EXPLANATIONS: Final = {
     Reason.VALIDITY_TOO_LONG: _invalid("the evidence is valid for longer than 30 days, or ends before it begins"),
     Reason.DEPLOYMENT_NOT_COVERED: _stale("a deployment of this endpoint was not examined"),
     Reason.OPERATION_NOT_COVERED: _stale("a declared operation was not examined"),
-    Reason.OPERATION_FAILED: _failed("a declared operation did not pass"),
+    Reason.CAPABILITY_NOT_PASSED: _invalid("a case that its operation needs was not run or did not pass", _REPEAT),
+    Reason.PROBE_NOT_PASSED: _invalid("a case that the endpoint needs was not run or did not pass", _REPEAT),
     Reason.MODEL_CHANGED: _stale("another model was examined than the claim names"),
     Reason.ENVIRONMENT_MISMATCH: _invalid("the evidence is for another environment", _REPEAT),
     Reason.ENDPOINT_MISMATCH: _invalid("the evidence is for another endpoint", _REPEAT),
@@ -135,6 +153,10 @@ EXPLANATIONS: Final = {
     Reason.CAPACITY_CHANGED: _stale("the declared capacity has changed since"),
     Reason.PROFILE_CHANGED: _stale("the network profile, its zone or its trust bundle have changed since"),
     Reason.CERTIFICATE_NOT_SEEN: _invalid("the run saw no certificate of an endpoint that must have one", _REPEAT),
+    Reason.SIDECAR_NOT_DECLARED: _invalid(
+        "the claim does not say enough of the sidecar, which somebody else runs, to bind evidence to it",
+        "Write `configSha256` and `runtimePort` of the endpoint's `sidecar`",
+    ),
     Reason.SIDECAR_MISSING: _invalid("the endpoint has a sidecar, and the evidence says nothing about it", _REPEAT),
     Reason.SIDECAR_IDENTITY_MISSING: _invalid("the run did not learn the sidecar's identity", _REPEAT),
     Reason.SIDECAR_PROFILE_CHANGED: _stale("the sidecar had another profile than the claim declares"),
@@ -144,10 +166,14 @@ EXPLANATIONS: Final = {
         "Look for a proxy between runner and sidecar, and qualify again without it",
     ),
     Reason.ISOLATION_MISSING: _invalid("there is no digest of what isolates the runtime behind the sidecar", _OUTSIDE),
+    Reason.ISOLATION_CHANGED: _stale("the runtime was isolated in another way than the claim asks for"),
     Reason.RAW_PORT_NOT_TRIED: _invalid("the runtime's own port was not tried", _OUTSIDE),
     Reason.RAW_PORT_REACHABLE: _failed("the runtime's own port answered from outside"),
     Reason.VANTAGE_MISSING: _invalid("the evidence does not say from where the runtime's own port was tried", _OUTSIDE),
-    Reason.VANTAGE_NOT_EXTERNAL: _invalid("the runner stood in the model server's own network namespace", _OUTSIDE),
+    Reason.VANTAGE_NOT_EXTERNAL: _invalid(
+        "it is not shown that the runner stood outside the model server's own network namespace", _OUTSIDE
+    ),
+    Reason.RAW_TARGET_CHANGED: _stale("another address than the runtime's own was tried from outside"),
 }
 """What each reason means."""
 

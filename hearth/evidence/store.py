@@ -1,8 +1,19 @@
-"""Where evidence and the trust store lie: `evidence/<stack>/<endpoint id>.json`, and the file that the policy names."""
+"""Where evidence and the trust store lie, at places that nothing moves (S4-102).
+
+    evidence/<environment>/<endpoint id>.json            what was measured last
+    evidence/<environment>/<endpoint id>.<word>.json     what was measured before, or of another revision
+    trust/<environment>/runners.yaml                     the runners' public keys, with owners of their own
+
+No field of the claim, no option and no variable names another place: whoever writes the claim could bring a store with
+a key of his own.
+"""
 
 import json
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -12,13 +23,35 @@ from hearth.claim.translate import render_path, translate
 from hearth.evidence.reading import MAXIMUM_BYTES
 from hearth.evidence.trust import TrustStore
 
-POLICY_FIELD = "hearth:policy.trustStore"
-"""Field of the claim that names the trust store."""
+MOST_DOCUMENTS: Final = 16
+"""Most documents of one endpoint that are looked at: the first by name, so that `<endpoint id>.json` always is."""
+
+_FILE = re.compile(r"(?P<endpoint>[a-z][a-z0-9]*(-[a-z0-9]+)*)(\.[a-z0-9-]{1,64})?\.json")
 
 
-def evidence_file(base: Path, stack: str, endpoint_id: str) -> Path:
-    """Return the file with the evidence of an endpoint, whether or not there is one."""
-    return base / "evidence" / stack / f"{endpoint_id}.json"
+@dataclass(frozen=True)
+class StoredEvidence:
+    """The evidence of an environment."""
+
+    documents: dict[str, tuple[bytes, ...]]
+    """Bytes of the documents by endpoint id."""
+    unreadable: frozenset[str]
+    """Endpoints of which a file is there and cannot be read."""
+
+
+def evidence_folder(base: Path, environment: str) -> Path:
+    """Return the folder with the evidence of an environment, whether or not there is one."""
+    return base / "evidence" / environment
+
+
+def evidence_file(base: Path, environment: str, endpoint_id: str) -> Path:
+    """Return the file with the latest evidence of an endpoint, whether or not there is one."""
+    return evidence_folder(base, environment) / f"{endpoint_id}.json"
+
+
+def trust_store_name(environment: str) -> str:
+    """Return the path of an environment's trust store, relative to the project's folder."""
+    return f"trust/{environment}/runners.yaml"
 
 
 def _read(path: Path, most: int) -> bytes:
@@ -26,48 +59,45 @@ def _read(path: Path, most: int) -> bytes:
         return file.read(most + 1)
 
 
-def read_evidence(base: Path, stack: str) -> dict[str, bytes]:
-    """Return the bytes of every evidence file of an environment by endpoint id; no folder means none.
+def read_evidence(base: Path, environment: str) -> StoredEvidence:
+    """Return what there is about the endpoints of an environment; no folder means nothing.
 
-    Raises:
-        ClaimError: a file cannot be read.
+    A file that cannot be read concerns its own endpoint and nothing else. A file of another name is left alone.
     """
-    found: dict[str, bytes] = {}
-    for path in sorted((base / "evidence" / stack).glob("*.json")):
-        if not path.is_file():
+    found: dict[str, tuple[bytes, ...]] = {}
+    unreadable: set[str] = set()
+    for path in sorted(evidence_folder(base, environment).glob("*.json"), key=lambda path: path.stem):
+        match = _FILE.fullmatch(path.name)
+        if match is None or path.is_dir():
+            continue
+        endpoint = match["endpoint"]
+        before = found.get(endpoint, ())
+        if len(before) == MOST_DOCUMENTS:
             continue
         try:
-            found[path.stem] = _read(path, MAXIMUM_BYTES)
-        except OSError as error:
-            raise ClaimError([_unreadable(path.relative_to(base).as_posix(), error)]) from None
-    return found
+            found[endpoint] = (*before, _read(path, MAXIMUM_BYTES))
+        except OSError:
+            unreadable.add(endpoint)
+    return StoredEvidence(found, frozenset(unreadable))
 
 
-def read_trust_store(base: Path, name: str) -> TrustStore:
-    """Return the trust store.
+def read_trust_store(base: Path, environment: str) -> TrustStore | None:
+    """Return the trust store of an environment; none when there is none, and then nobody is believed.
 
     Args:
         base: the project's folder.
-        name: what `hearth:policy.trustStore` says, relative to it.
+        environment: name of the environment.
 
     Raises:
         ClaimError: the file cannot be read, or is not a trust store; it lists everything that is wrong.
     """
-    path = base / name
-    if not path.is_file():
-        raise ClaimError(
-            [
-                Problem(
-                    POLICY_FIELD,
-                    "names a file that does not exist",
-                    "Get the trust store from those who own it, or leave the field out",
-                )
-            ]
-        )
+    name = trust_store_name(environment)
     try:
-        data = _read(path, MAX_BYTES)
+        data = _read(base / name, MAX_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except OSError as error:
-        raise ClaimError([_unreadable(POLICY_FIELD, error)]) from None
+        raise ClaimError([_unreadable(name, error)]) from None
     document = read_yaml(data, name)
     problems = [
         Problem(name, f"{_field(where)}{problem.message}", problem.remedy, problem.location)

@@ -1,7 +1,7 @@
 """The trust store: which runner keys an environment believes (S4-102, S4-104).
 
-It is a file of its own with owners of its own. A claim names the file, and evidence names a key in it; neither can
-add a key.
+It is a file of its own with owners of its own, at a place that nothing moves. Evidence names a key in it; neither
+evidence nor a claim can add one.
 """
 
 import base64
@@ -62,7 +62,7 @@ class RunnerKey(Shape):
 
 
 class TrustStore(Shape):
-    """The file that `hearth:policy.trustStore` names."""
+    """The runner keys that an environment believes."""
 
     version: Literal["hearth.trust-store/v1"]
     """Version of the format."""

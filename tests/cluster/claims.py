@@ -119,7 +119,7 @@ def claim(bundle_file: str, bundle_sha256: str, bundle_version: int) -> dict[str
         },
         "policy": {
             "images": "localBuild",
-            "evidence": "off",
+            "evidenceWaiver": {"mode": "off", "reason": "scripted model servers", "until": "2099-12-31"},
         },
     }
     return claims.overlay(claims.BASE, values)

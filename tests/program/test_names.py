@@ -81,7 +81,7 @@ def test_a_namespace_and_an_app_that_spell_one_text_have_files_of_their_own(
     config = with_tenants(
         one={"namespace": "a", "apps": {"b-default-deny": {"llm": True}}}, two={"namespace": "a-llm-b", "apps": {}}
     )
-    stack = tmp_path / "stacks" / "Pulumi.names.yaml"
+    stack = tmp_path / "stacks" / "Pulumi.local.yaml"
     stack.parent.mkdir()
     stack.write_text(json.dumps({"config": config}))
     monkeypatch.setattr("sys.argv", ["hearth", "render", "-f", str(stack), "-o", str(tmp_path / "out")])

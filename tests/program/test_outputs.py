@@ -44,3 +44,11 @@ def test_another_error_is_not_tried_again(state: list[object]) -> None:
     state += ["another error", {"claim": "{}"}]
     with pytest.raises(Exception, match="another error"):
         program.deployed_outputs()
+
+
+def test_what_was_believed_before_is_remembered_and_nothing_else_is_read_as_it() -> None:
+    """S4-111: an older document does not come back; a state that says nonsense remembers nothing."""
+    outputs = {"evidence": {"box/ab": "2026-08-08T16:00:00Z", "box/cd": "yesterday", "box/ef": 3}}
+    assert program.believed_evidence(outputs) == {"box/ab": "2026-08-08T16:00:00Z"}
+    for nothing in ({}, {"evidence": "x"}, {"evidence": None}):
+        assert program.believed_evidence(nothing) == {}

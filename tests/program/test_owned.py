@@ -13,6 +13,12 @@ LEGACY = {"app.kubernetes.io/managed-by": "hearth"}
 ADOPTED = {"annotations": {"hearth.dev/adopted": "true"}}
 
 
+def enforcing(config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration of `local` for an environment of another name, which may not do without evidence."""
+    policy = {key: value for key, value in config["hearth:policy"].items() if key != "evidence"}
+    return {**config, "hearth:policy": policy}
+
+
 def space(name: str, labels: Mapping[str, str] = OURS, **metadata: Any) -> dict[str, Any]:
     return present("Namespace", None, name, labels=dict(labels), **metadata)
 
@@ -139,7 +145,7 @@ def test_one_stray_secret_stops_nobody_else() -> None:
 
 
 def test_everything_made_carries_the_environment() -> None:
-    result = declared(config={**config_of("local"), "hearth:environment": "home"})
+    result = declared(config={**enforcing(config_of("local")), "hearth:environment": "home"})
     assert result["exported"]["environment"] == ["home", "local"]
     made = {key: inputs for key, inputs in result["inputs"].items() if key.startswith("kubernetes:")}
     assert len(made) > 30
@@ -153,7 +159,7 @@ def test_everything_made_carries_the_environment() -> None:
 
 
 def test_an_environment_knows_what_it_was_called_before() -> None:
-    config = {**config_of("local"), "hearth:environment": "new"}
+    config = {**enforcing(config_of("local")), "hearth:environment": "new"}
     old = tenant_space("family", {**LEGACY, "hearth.dev/environment": "old"})
     assert "belongs to the environment old" in declared(old, config=config)["refused"]
     result = declared(old, config=config, outputs={"environment": ["old", "local"]})

@@ -216,8 +216,15 @@ class Generator:
 
     def _policy(self) -> dict[str, Any]:
         return {
-            "evidence": self.one(("off", "warn", "enforce")),
-            "trustStore": "trust/runners.yaml",
+            **self.maybe(0.05, evidence=lambda: self.one(("off", "warn"))),
+            **self.maybe(
+                0.2,
+                evidenceWaiver=lambda: {
+                    "mode": self.one(("off", "warn")),
+                    "reason": self.one(("a move", "e: 1", "null")),
+                    "until": "2027-02-28",
+                },
+            ),
             "clusterCidrs": self.one(
                 (
                     {"services": ["10.96.0.0/16"], "pods": ["10.244.0.0/16"]},
@@ -338,6 +345,10 @@ class Generator:
                     maxResponseBytes=self.number(1_024, 268_435_456),
                 ),
             }
+        if kind == "host" and self.often(0.1):
+            # Somebody else runs both.
+            del made["runtime"]
+            made["sidecar"] |= {"configSha256": "a" * 64, "runtimePort": self.number(1, 65_535)()}
         if self.often(0.1):
             made["headers"] = {self.one(("X-Title", "user-agent")): self.one(("Hearth", "1e3", "null", "a: b"))}
         if kind in ("native", "plain", "host") and self.often(0.1):

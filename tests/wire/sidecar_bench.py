@@ -78,6 +78,7 @@ def running_sidecar(
     layout: SidecarLayout = POD_LAYOUT,
     credential: Mapping[str, str] | None = None,
     checks_answered: bool = True,
+    name: str = NAME,
 ) -> Iterator[Bench]:
     """Run the compiled sidecar of the endpoint `llama` and a counting upstream behind it.
 
@@ -90,6 +91,7 @@ def running_sidecar(
         address: where the upstream listens.
         layout: the layout; its folders are replaced by the test's.
         credential: header of the right credential, for another kind than a bearer token.
+        name: name in the certificate.
         checks_answered: let the upstream answer health checks from the start, and wait until it has answered one.
     """
     placed = dataclasses.replace(
@@ -99,21 +101,21 @@ def running_sidecar(
         certificate=str(folder / "tls.crt"),
     )
     config = compile_sidecar(claim, ENDPOINT, placed)
-    for name, text in config.files.items():
+    for file, text in config.files.items():
         for fixed, short in (shorter or {}).items():
-            if name == "sidecar.cfg":
+            if file == "sidecar.cfg":
                 assert fixed in text
                 text = text.replace(fixed, short)
-        (folder / name).write_text(text)
+        (folder / file).write_text(text)
     (folder / "runtime.map").write_text(f"runtime {RUNTIME_KEY}\n")
     authority = Authority("sidecar CA")
-    server = Server("127.0.0.1", 8443, client_context(authority), NAME)
+    server = Server("127.0.0.1", 8443, client_context(authority), name)
     with CountingUpstream(address, 8081) as upstream:
         if not checks_answered:
             upstream.checks_answered.clear()
         bench = Bench(folder, config, None, upstream, server, authority)  # type: ignore[arg-type]
         bench.write_tokens(TOKEN, OTHER_TOKEN)
-        bench.write_certificate(authority)
+        bench.write_certificate(authority, name)
         with Haproxy(binary, folder, [folder / "sidecar.cfg"], [8443], master=master) as haproxy:
             bench.haproxy = haproxy
             if checks_answered:

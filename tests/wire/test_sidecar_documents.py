@@ -56,6 +56,7 @@ def test_identity_says_what_runs_here(bench: Bench) -> None:
     assert document == {
         "profile": "model-provider-sidecar/v1",
         "configSha256": bench.config.config_sha256,
+        "filesSha256": bench.config.files_sha256,
         "physicalRuntimeId": RUNTIME_ID,
         "operations": [
             {"operation": "chat", "method": "POST", "path": "/v1/chat/completions"},
@@ -80,8 +81,8 @@ def test_the_digest_is_that_of_the_installed_files(bench: Bench) -> None:
         if path.name in ("sidecar.cfg", "response_limit.lua")
     }
     original = installed["sidecar.cfg"].replace("check inter 200ms", "check inter 5s")
-    assert ConfigFiles({**installed, "sidecar.cfg": original}).digest == bench.config.config_sha256
-    assert ConfigFiles(installed).digest != bench.config.config_sha256, "another text has another digest"
+    assert ConfigFiles({**installed, "sidecar.cfg": original}).digest == bench.config.files_sha256
+    assert ConfigFiles(installed).digest != bench.config.files_sha256, "another text has another digest"
 
 
 def test_health_is_fixed_and_carries_no_identity(bench: Bench) -> None:

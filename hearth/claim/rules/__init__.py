@@ -6,10 +6,10 @@ from typing import Final
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.rules import (
     capacity,
+    evidence,
     hosts,
     later,
     names,
-    policy,
     public,
     routing,
     runtimes,
@@ -33,7 +33,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *capacity.RULES,
     *routing.RULES,
     *tenants.RULES,
-    *policy.RULES,
+    *evidence.RULES,
     *sizes.RULES,
 )
 """Every rule, in the order of what an operator would read first."""

@@ -151,7 +151,6 @@ VALID: dict[str, Any] = {
             "allow": ["info-maniak", "mistral", "vendor"],
             "acknowledgement": "prompts reach the vendor",
         },
-        "trustStore": "trust/runners.yaml",
         **claims.BASE["policy"],
     },
 }
@@ -206,9 +205,8 @@ def two_deployments(values: dict[str, Any]) -> None:
 
 def load(values: dict[str, Any], **more: Any) -> LoadedClaim:
     """Check values by key without their prefix."""
-    return load_claim_values(
-        {f"hearth:{key}": value for key, value in values.items()}, base=PROJECT, stack="test", **more
-    )
+    config = {f"hearth:{key}": value for key, value in values.items()}
+    return load_claim_values(config, base=PROJECT, **{"stack": "test", **more})
 
 
 def unchecked(*changes: Change) -> Claim:

@@ -77,7 +77,17 @@ CASES: list[tuple[str, list[Change]]] = [
         ],
     ),
     ("S3-2 no gateway", [put("llm/enabled", False)]),
-    ("S4-101 evidence off without trust store", [put("policy/evidence", "off"), drop("policy/trustStore")]),
+    (
+        "S4-98 a waiver with a reason and an end",
+        [put("policy/evidenceWaiver", {"mode": "off", "reason": "the runner is being moved", "until": "2026-12-31"})],
+    ),
+    (
+        "S4-86 a sidecar of somebody else",
+        [
+            drop("endpoints/host/runtime"),
+            put("endpoints/host/sidecar", {"configSha256": "a" * 64, "runtimePort": 11434}),
+        ],
+    ),
     ("GPUs without instances", [put("llm/gpuAcceleration", True), put("llm/instances", [])]),
     ("a mesh that is off", [put("mesh", {"enabled": False})]),
     ("a permitted header", [put("endpoints/native/headers", {"User-Agent": "Hearth/1.0 (models.corp.example)"})]),

@@ -4,7 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
+from hearth.claim.base import Identifier, is_environment_name
 from hearth.claim.loader import load_claim_file, load_claim_values, project_folder, stack_file
 from hearth.claim.problems import ClaimError
 
@@ -329,7 +331,7 @@ def test_a_word_that_is_a_truth_for_some_needs_quotes(project: Path, word: str) 
 
 
 def test_off_in_quotes_is_the_text_off(project: Path) -> None:
-    file = project / "stacks" / "Pulumi.try.yaml"
+    file = project / "stacks" / "Pulumi.local.yaml"
     file.write_bytes(MINIMAL + b'  hearth:policy: {evidence: "off"}\n')
     assert load_claim_file(file).claim.policy.evidence == "off"
 
@@ -380,6 +382,27 @@ def test_project_folder(project: Path) -> None:
     inner.mkdir(parents=True)
     assert project_folder(inner) == project
     assert project_folder(inner / ".." / "c") == project
+
+
+NO_ENVIRONMENTS = ["../home", "Home", "home_2", "home.eu", "1home", "home-", "a--b", "a" * 41, "häuser", "home\n"]
+
+
+@pytest.mark.parametrize("name", NO_ENVIRONMENTS)
+def test_the_name_of_an_environment_has_one_alphabet(tmp_path: Path, name: str) -> None:
+    """In the claim, as the name of the stack that stands for it, on a command line, and in a signed document."""
+    assert not is_environment_name(name)
+    with pytest.raises(ValidationError):
+        TypeAdapter(Identifier).validate_python(name)
+    for values, stack in (({}, name), ({"hearth:environment": name}, "home")):
+        with pytest.raises(ClaimError, match=r"hearth:environment: is (not well-formed|longer than 40)"):
+            load_claim_values({"hearth:llm": '{"enabled": true}', **values}, base=tmp_path, stack=stack)
+
+
+@pytest.mark.parametrize("name", ["a", "home", "home-2", "t-evidence", "a" * 40])
+def test_every_environment_that_evidence_can_name_can_be_deployed(tmp_path: Path, name: str) -> None:
+    assert is_environment_name(name)
+    assert TypeAdapter(Identifier).validate_python(name) == name
+    assert load_claim_values({"hearth:llm": '{"enabled": true}'}, base=tmp_path, stack=name).environment == name
 
 
 def test_stack_names(project: Path) -> None:

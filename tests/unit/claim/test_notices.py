@@ -31,12 +31,6 @@ CASES: list[tuple[str, list[Change], str]] = [
     ),
     ("S3-83 unread instances", [], "hearth:llm.instances: are not read while gpuAcceleration is false (S3-83)."),
     (
-        "S4-98 evidence off",
-        [put("policy/evidence", "off")],
-        'hearth:policy.evidence: is "off", so that private endpoints carry traffic without a signed measurement of '
-        "them (S4-98).",
-    ),
-    (
         "C-1 open egress",
         [put("policy/egress", "none")],
         "hearth:policy.egress: is none, so that no NetworkPolicy closes the gateway's egress (C-1).",
@@ -71,3 +65,17 @@ def test_a_public_address_of_ones_own_is_no_vendors() -> None:
     found = [str(notice) for notice in load(values).warnings]
     assert "hearth:endpoints.vendor.posture: says that a public address is this house's own (S1-5)." in found
     assert not [notice for notice in found if "vendor-gpt" in notice]
+
+
+def test_the_local_environment_may_do_without_evidence_and_says_so() -> None:
+    """S4-98: `make up` has no vantage outside."""
+    for mode in ("off", "warn"):
+        values = claim(put("policy/evidence", mode))
+        said = [
+            str(notice) for notice in load(values, stack="local").warnings if notice.path == "hearth:policy.evidence"
+        ]
+        expected = (
+            'hearth:policy.evidence: is "off", so that private endpoints carry traffic without a signed measurement of '
+            "them (S4-98)."
+        )
+        assert said == ([expected] if mode == "off" else [])

@@ -1,7 +1,7 @@
 """The fourteen compile-time refusals of S4-132, each with the test that covers it.
 
-Two of them are about evidence, which is checked when routes are published and not when a claim is read; their tests
-are named here so that the list is whole.
+Two of them are about evidence, which refuses a route and never the claim; their tests are named here so that the list
+is whole.
 """
 
 import importlib
@@ -11,7 +11,7 @@ import pytest
 from tests.support.claims import CONNECTION
 from tests.unit.claim.examples import ENDPOINTS, VALID, Change, claim, drop, problems, put
 
-EVIDENCE = "tests.unit.evidence.test_gate:test_bad_evidence_refuses_the_claim"
+EVIDENCE = "tests.unit.evidence.test_gate:test_bad_evidence_withholds_its_own_route_and_nothing_else"
 
 REFUSALS: dict[str, str] = {
     "unknown mode": "test_unknown_mode",

@@ -71,7 +71,7 @@ def test_local_names_the_pinned_model() -> None:
 
 
 def test_trust_examples_hold_no_key() -> None:
-    for path in (PROJECT / "trust").iterdir():
+    for path in (PROJECT / "trust").rglob("*.*"):
         assert "PRIVATE" not in path.read_text()
 
 

@@ -217,8 +217,8 @@ NAMES = (
         [put("environment", "my home")],
         [
             (
-                "hearth:environment: is not well-formed. It must be 1 to 63 letters, digits, hyphens, underscores and "
-                "dots, with a letter or digit at both ends."
+                "hearth:environment: is not well-formed. It must be a name of 1 to 40 lower-case letters, digits and "
+                "single hyphens that begins with a letter."
             )
         ],
     ),

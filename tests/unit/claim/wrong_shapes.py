@@ -45,8 +45,8 @@ SHAPES = (
         [
             (
                 "hearth:policy[a name that is not shown]: is not a field of this part of the claim. Known "
-                "fields: adopt, bounds, cluster, clusterCidrs, credentials, egress, evidence, images, plaintext, "
-                "registry, trustStore, vendor."
+                "fields: adopt, bounds, cluster, clusterCidrs, credentials, egress, evidence, evidenceWaiver, images, "
+                "plaintext, registry, vendor."
             )
         ],
     ),

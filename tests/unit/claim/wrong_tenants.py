@@ -55,23 +55,61 @@ TENANTS = (
         ["hearth:llm.personBudget.maxSpend: is zero. Write an amount above zero."],
     ),
     Case(
-        "S4-102 no trust store",
-        [drop("policy/trustStore")],
+        "S4-102 a trust store in the claim",
+        [put("policy/trustStore", "trust/mine.yaml")],
         [
             (
-                "hearth:policy.trustStore: is missing, and the evidence of the endpoint pod is verified with "
-                'it. Name the file of the runners\' public keys, or set evidence to "off".'
+                "hearth:policy.trustStore: is not a field of this part of the claim. Known fields: adopt, bounds, "
+                "cluster, clusterCidrs, credentials, egress, evidence, evidenceWaiver, images, plaintext, registry, "
+                "vendor."
+            )
+        ],
+    ),
+    *(
+        Case(
+            f"S4-98 evidence {mode} without a waiver",
+            [put("policy/evidence", mode)],
+            [
+                (
+                    f'hearth:policy.evidence: is "{mode}", which outside the environment local needs a reason and an '
+                    "end. Write enforce, and evidenceWaiver: {mode, reason, until} beside it if routes must not wait "
+                    "for evidence."
+                )
+            ],
+        )
+        for mode in ("off", "warn")
+    ),
+    Case(
+        "S4-98 a waiver beside a policy that has no end",
+        [
+            put("policy/evidence", "warn"),
+            put("policy/evidenceWaiver", {"mode": "warn", "reason": "a move", "until": "2026-12-31"}),
+        ],
+        [
+            (
+                'hearth:policy.evidenceWaiver: says for how long not to enforce, and evidence is "warn" without an '
+                "end. Write evidence: enforce beside it, which holds when the waiver has ended."
             )
         ],
     ),
     Case(
-        "S4-102 a trust store that is not there",
-        [put("policy/trustStore", "trust/nobody.yaml")],
+        "S4-98 a waiver of nothing, without reason and of no day",
+        [put("policy/evidenceWaiver", {"mode": "enforce", "until": "2026-02-30"})],
+        [
+            "hearth:policy.evidenceWaiver.mode: must be one of off, warn. Write one of these.",
+            "hearth:policy.evidenceWaiver.reason: is missing. Add it: who decided it and why, in words.",
+            "hearth:policy.evidenceWaiver.until: is a day that does not exist. Write another value.",
+        ],
+    ),
+    Case(
+        "S4-86 the digest of a sidecar that Hearth runs",
+        [put("endpoints/host/sidecar", {"configSha256": "a" * 64, "runtimePort": 11434})],
         [
             (
-                "hearth:policy.trustStore: names no file of the project's folder. Get it from those who own it, "
-                "or correct the path."
+                f"hearth:endpoints.host.sidecar.{field}: is declared of a sidecar that Hearth runs itself. Remove it, "
+                "or remove runtime if somebody else runs both."
             )
+            for field in ("configSha256", "runtimePort")
         ],
     ),
     Case(

@@ -10,12 +10,12 @@ import pytest
 from hearth.canonical import canonical, digest
 from hearth.claim.claim import Claim
 from hearth.compile import digests
-from hearth.compile.artefacts import expected
+from hearth.compile.artefacts import compile_topology
+from hearth.compile.digests import expected_evidence
+from hearth.compile.sidecar_document import sidecar_digest, sidecar_document
 from hearth.topology.resolve import resolve
 from hearth.versions import versions
 from tests.unit.claim import examples
-
-SIDECAR = "5" * 64
 
 
 def claim(*changes: examples.Change) -> Claim:
@@ -23,8 +23,8 @@ def claim(*changes: examples.Change) -> Claim:
     return Claim.model_validate_json(json.dumps(examples.claim(*changes)))
 
 
-def revision(*changes: examples.Change, deployment: str = "gemma-host", sidecar: str = SIDECAR) -> str:
-    return digests.deployment_revision(resolve(claim(*changes)), deployment, sidecar)
+def revision(*changes: examples.Change, deployment: str = "gemma-host") -> str:
+    return digests.deployment_revision(resolve(claim(*changes)), deployment)
 
 
 def profile(endpoint: str) -> dict[str, Any]:
@@ -70,13 +70,16 @@ def test_profile_documents() -> None:
 
 
 def test_deployment_document() -> None:
-    document = digests.deployment_document(resolve(claim()), "gemma-host", SIDECAR)
+    document = digests.deployment_document(resolve(claim()), "gemma-host")
     assert document["credentialRef"] == "credential://host/workload"
-    assert document["sidecar"] == {"profileVersion": "model-provider-sidecar/v1", "configSha256": SIDECAR}
+    assert document["sidecar"] == {
+        "profileVersion": "model-provider-sidecar/v1",
+        "configSha256": sidecar_digest(resolve(claim()).endpoint("host")),
+    }
     assert document["runtime"] == {"engine": "ollama", "chatTemplate": None, "modelDigests": [examples.DIGEST]}
-    native = digests.deployment_document(resolve(claim()), "nomic", None)
+    native = digests.deployment_document(resolve(claim()), "nomic")
     assert (native["sidecar"], native["runtime"], native["embeddingSpace"]) == (None, None, "nomic/1")
-    assert digests.deployment_document(resolve(claim()), "llama-plain", None)["credentialRef"] is None
+    assert digests.deployment_document(resolve(claim()), "llama-plain")["credentialRef"] is None
 
 
 GOLDEN_CLAIM: dict[str, Any] = {
@@ -166,9 +169,29 @@ GOLDEN = {
         '"profileSha256":"542fc1d4133db68465404282eb0d178c4b047721ed3376d003324dea43867aa1",'
         '"runtime":{"chatTemplate":null,"engine":"ollama",'
         '"modelDigests":["sha256:abababababababababababababababababababababababababababababababab"]},'
-        '"sidecar":{"configSha256":"5555555555555555555555555555555555555555555555555555555555555555",'
+        '"sidecar":{"configSha256":"ac08d000feb281fc4622ef152b2c89b85589ca2e25d3c99f42a193ba9d75e957",'
         '"profileVersion":"model-provider-sidecar/v1"},"version":"hearth.deployment/v1"}',
-        "98f3e8e98f8a49e4e80b78bc10ebcb9eb32140850389233dc8a625a7b144610f",
+        "cbc62003cdb3ea3f0ccdb3a1751ccb57c3d74252d755f8060a1c5eb7747bdc78",
+    ),
+    "sidecar": (
+        '{"credential":{"bearer":true,"header":"authorization"},"limits":{"parallelRequests":2,'
+        '"queuedRequests":4,"requestBytes":4194304,"requestHeadBytes":16384,"requestHeaders":64,'
+        '"requestTimeoutMs":120000,"responseBytes":16777216,"streamSetupTimeoutMs":30000},'
+        '"operations":[{"method":"POST","operation":"chat","path":"/v1/chat/completions"}],'
+        '"physicalRuntimeId":"box/ollama","port":8443,"profile":"model-provider-sidecar/v1",'
+        '"runtime":{"host":"127.0.0.1","port":11434},"runtimeCredential":false,'
+        '"tls":{"alpn":["http/1.1"],"minimum":"TLSv1.2"},"version":"hearth.sidecar/v1"}',
+        "ac08d000feb281fc4622ef152b2c89b85589ca2e25d3c99f42a193ba9d75e957",
+    ),
+    "isolation": (
+        '{"exposedPorts":[8443],"hostNetwork":null,"placement":"host","rawPort":11434,'
+        '"rawPortOnLoopbackOnly":true,"serviceOnRawPort":null,"unrelatedContainers":null,'
+        '"version":"hearth.isolation/v1"}',
+        "d83fa6ab95a3d4c24605a61a22e2860cb8c7d73ad043bb5e81e8bf31e91af58c",
+    ),
+    "raw target": (
+        '{"host":"box.home.arpa","port":11434,"version":"hearth.raw-target/v1"}',
+        "54d10649f0c37578f3ac1a23ceb1baf82589f4a1725947fa395ca7f0691e94ec",
     ),
 }
 
@@ -182,7 +205,10 @@ def _golden_documents() -> dict[str, dict[str, Any]]:
         "profile": digests.profile_document(made, box),
         "capacity": digests.capacity_document(box.capacity),
         "capacity of none": digests.capacity_document(None),
-        "deployment": digests.deployment_document(made, "gemma", SIDECAR),
+        "sidecar": sidecar_document(box),
+        "isolation": digests.isolation_document(box, 11434),
+        "raw target": digests.raw_target_document(box, 11434),
+        "deployment": digests.deployment_document(made, "gemma"),
     }
 
 
@@ -223,16 +249,17 @@ def test_a_document_never_changes_its_meaning(name: str) -> None:
         examples.put("endpoints/host/runtime/models/0/digest", "sha256:" + "cd" * 32),
         examples.put("endpoints/host/runtime/engine", "llamaCpp"),
         examples.put("endpoints/host/runtime/chatTemplate", "gemma"),
+        examples.put("endpoints/host/sidecar/maxRequestBytes", 65536),
+        examples.put("endpoints/host/runtime/loopback", "http://127.0.0.1:11435"),
+        examples.put("endpoints/host/runtime/credentialRef", "credential://host/runtime"),
+        # The sidecar passes another operation from then on.
+        examples.put("deployments/gemma-host/operations", ["completion"]),
         examples.put("deployments/gemma-host/model", "gemma3:1b"),
         examples.put("deployments/gemma-host/embeddingSpace", "space/1"),
     ],
 )
 def test_what_makes_a_new_revision(change: examples.Change) -> None:
     assert revision(change) != revision()
-
-
-def test_another_sidecar_makes_a_new_revision() -> None:
-    assert revision(sidecar="6" * 64) != revision()
 
 
 @pytest.mark.parametrize(
@@ -242,7 +269,8 @@ def test_another_sidecar_makes_a_new_revision() -> None:
         examples.put("deployments/gemma-host/concurrency", 1),
         examples.put("deployments/gemma-host/contextTokens", 1024),
         examples.put("deployments/gemma-host/lane", "query"),
-        examples.put("deployments/gemma-host/operations", ["completion"]),
+        examples.put("llm/gateway", {"replicas": 5}),
+        examples.put("endpoints/host/runtime/memory", "4Gi"),
         examples.put("aliases/house/lanes", []),
         examples.put("llm/enabled", False),
         # Other spellings of the same.
@@ -269,26 +297,62 @@ def test_no_document_holds_a_version_of_a_tool() -> None:
     made = resolve(claim())
     documents: list[Any] = [digests.endpoint_document(endpoint) for endpoint in made.endpoints]
     documents += [digests.profile_document(made, endpoint) for endpoint in made.endpoints]
-    documents += [digests.deployment_document(made, name, SIDECAR) for name in made.deployments]
+    documents += [digests.deployment_document(made, name) for name in made.deployments]
     text = b"".join(canonical(document) for document in documents).decode()
     tools = {value for value in versions().values() if re.fullmatch(r"v?\d+\.\d+\.\d+.*", value)}
     assert len(tools) > 10
     assert not [value for value in tools if value in text]
 
 
+def test_no_text_of_a_template_and_no_number_of_gateways_is_in_a_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S4-17: what evidence binds to is what a sidecar does, and another comment or a third gateway changes nothing."""
+    before = expected_evidence(resolve(claim()))
+    files = compile_topology(resolve(claim()), bundles={}).sidecars["host"].files_sha256
+    more = claim(examples.put("llm/gateway", {"replicas": 5}))
+    assert expected_evidence(resolve(more)) == before
+    compiled = compile_topology(resolve(more), bundles={}).sidecars["host"]
+    assert compiled.files_sha256 != files, "the text has another bound on connections"
+    identity = json.loads(compiled.files["identity.json"].replace("%%", "%"))
+    assert identity["configSha256"] == sidecar_digest(resolve(claim()).endpoint("host"))
+    assert identity["filesSha256"] == compiled.files_sha256
+
+
 def test_expected_evidence_names_every_endpoint_and_deployment() -> None:
     made = examples.load(examples.claim()).claim
-    found = expected(resolve(made))
+    found = expected_evidence(resolve(made))
     assert set(found) == set(made.endpoints)
-    assert {name: sorted(each.revisions) for name, each in found.items()} == {
+    assert {name: sorted(each.deployments) for name, each in found.items()} == {
         "host": ["gemma-host"],
         "native": ["nomic"],
         "plain": ["llama-plain"],
         "pod": ["gemma-pod"],
         "vendor": ["gpt"],
     }
-    assert found["host"].sidecar_config_sha256 is not None
-    assert found["native"].sidecar_config_sha256 is None
-    assert found["host"].revisions["gemma-host"] == digests.deployment_revision(
-        resolve(made), "gemma-host", found["host"].sidecar_config_sha256
-    )
+    assert {name: (each.termination, each.engine, each.identifies) for name, each in found.items()} == {
+        "host": ("light_gateway_sidecar", "ollama", True),
+        "native": ("native", None, True),
+        "plain": ("plaintext", None, False),
+        "pod": ("light_gateway_sidecar", "llamaCpp", True),
+        "vendor": ("native", None, True),
+    }
+    assert found["native"].sidecar is None
+    host = found["host"].sidecar
+    assert host is not None
+    assert None not in (host.config_sha256, host.isolation_sha256, host.raw_target_sha256)
+    assert found["host"].deployments["gemma-host"].revision == digests.deployment_revision(resolve(made), "gemma-host")
+    assert len({each.revision for each in found.values()}) == len(found)
+
+
+def test_a_sidecar_that_somebody_else_runs_is_what_the_claim_says_of_it() -> None:
+    foreign = examples.drop("endpoints/host/runtime")
+    nothing = expected_evidence(resolve(claim(foreign)))["host"].sidecar
+    assert nothing is not None
+    assert (nothing.config_sha256, nothing.isolation_sha256, nothing.raw_target_sha256) == (None, None, None)
+    said = claim(foreign, examples.put("endpoints/host/sidecar", {"configSha256": "a" * 64, "runtimePort": 11434}))
+    found = expected_evidence(resolve(said))["host"].sidecar
+    assert found is not None
+    assert found.config_sha256 == "a" * 64
+    own = expected_evidence(resolve(claim()))["host"].sidecar
+    assert own is not None
+    assert found.raw_target_sha256 == own.raw_target_sha256
+    assert found.isolation_sha256 != own.isolation_sha256, "Hearth's own is isolated by its unit"

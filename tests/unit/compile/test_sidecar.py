@@ -55,7 +55,8 @@ def test_the_digest_covers_all_files_but_the_one_that_carries_it() -> None:
     config = compiled()
     covered = {name: text for name, text in config.files.items() if name != "identity.json"}
     assert set(covered) == {"sidecar.cfg", "response_limit.lua"}
-    assert config.config_sha256 == ConfigFiles(covered).digest
+    assert config.files_sha256 == ConfigFiles(covered).digest
+    assert identity(config)["filesSha256"] == config.files_sha256
     assert identity(config)["configSha256"] == config.config_sha256
 
 

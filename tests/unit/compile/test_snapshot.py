@@ -52,13 +52,14 @@ def test_every_decision_has_another_digest() -> None:
         examples.put("aliases/gemma/maxCostMicros", 99),
         examples.put("deployments/nomic/pricing/version", "2026-2"),
         examples.put("endpoints/native/runtimeCapacity/maxParallelRequests", 3),
-        examples.put("policy/evidence", "warn"),
+        examples.put("policy/evidenceWaiver", {"mode": "warn", "reason": "a move", "until": "2026-12-31"}),
         examples.put("llm/gateway", {"keyCacheSeconds": 6}),
         examples.put("llm/providers/1/models/0/model", "mistral-small-2"),
     ]
     digests = [compiled(change).snapshot_sha256 for change in changes]
     digests += [compiled().snapshot_sha256, compiled(withheld={"host": "expired"}).snapshot_sha256]
     digests += [compiled(approved_key_ids=("runner-a",)).snapshot_sha256]
+    digests += [compiled(evidence={"host": "e" * 64}).snapshot_sha256, compiled(evidence_mode="warn").snapshot_sha256]
     assert len(set(digests)) == len(digests)
 
 

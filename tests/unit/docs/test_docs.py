@@ -10,14 +10,16 @@ import yaml
 
 from hearth.claim.policy import Policy
 from hearth.cli.main import COMMANDS
+from hearth.evidence import coverage
 from hearth.evidence.reasons import EXIT_CODES
+from hearth.evidence.schema import evidence_schema_text
 from hearth.evidence.trust import TrustStore
 
 ROOT = Path(__file__).parents[3]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 RECORDS = sorted((ROOT / "docs" / "adr").glob("0*.md"))
 NUMBER = re.compile(r"\b(?:S[0-4]|U|C)-[0-9]+\b")
-LATER = {"qualify", "runner-key", "rotate-ca", "status", "posture", "models"}
+LATER = {"rotate-ca", "status", "posture", "models"}
 
 
 @pytest.fixture(scope="module")
@@ -82,10 +84,24 @@ def test_commands_in_the_documents_exist(path: Path) -> None:
 
 
 def test_the_trust_store_of_the_guide_is_one() -> None:
-    text = (ROOT / "docs" / "operations.md").read_text()
+    text = (ROOT / "docs" / "evidence.md").read_text()
     block = next(part for part in re.findall(r"```yaml\n(.*?)```", text, re.S) if "hearth.trust-store" in part)
     store = TrustStore.model_validate(yaml.safe_load(block))
     assert store.approved_key_ids == ("home-2026-q3",)
+
+
+def test_the_published_schema_is_that_of_the_program(generate: ModuleType) -> None:
+    assert generate.EVIDENCE_SCHEMA.read_text() == evidence_schema_text(), "run: python docs/generate.py"
+
+
+def test_the_catalogue_of_the_guide_is_that_of_the_program() -> None:
+    text = (ROOT / "docs" / "evidence.md").read_text()
+    assert f"## The catalogue, version {coverage.CATALOGUE_VERSION}" in text
+    cases = {name for names in coverage.PROBES.values() for name in names}
+    cases |= {*coverage.IDENTIFYING, *coverage.BEARING}
+    cases |= {name for names in coverage.CAPABILITIES.values() for name in names}
+    cases |= {name for one in coverage.OF_AN_ENGINE.values() for names in one.values() for name in names}
+    assert not [name for name in cases if f"`{name}`" not in text]
 
 
 def test_exit_codes_and_policies_are_named_as_they_are() -> None:
@@ -96,7 +112,7 @@ def test_exit_codes_and_policies_are_named_as_they_are() -> None:
     assert Policy().evidence == "enforce"
 
 
-@pytest.mark.parametrize("path", [*DOCS, *sorted((ROOT / "trust").glob("*.yaml"))], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*DOCS, *sorted((ROOT / "trust").rglob("*.yaml"))], ids=lambda path: path.name)
 def test_documents_speak_to_strangers(path: Path) -> None:
     text = path.read_text()
     assert not re.search(r"/work/|/tmp/w\b|\bhelpers?\b|\bTODO\b", text)

@@ -14,7 +14,7 @@ from hearth.evidence.document import Evidence, Statement
 from hearth.evidence.signing import evidence_text, sign
 from hearth.evidence.trust import TrustStore, public_key_text
 from hearth.evidence.verify import Subject
-from hearth.topology.expected import Expected
+from hearth.topology.expected import Expected, ExpectedDeployment, ExpectedSidecar
 from tests.support import claims
 
 KEY_ID = "home-2026-q3"
@@ -62,7 +62,7 @@ CLAIM_VALUES = claims.overlay(
 )
 
 
-def claim(**policy: str) -> Claim:
+def claim(**policy: Any) -> Claim:
     return Claim.model_validate_json(json.dumps({**CLAIM_VALUES, "policy": policy}))
 
 
@@ -70,24 +70,57 @@ def digest_of(text: str) -> str:
     return (text.encode().hex() * 64)[:64]
 
 
+SIDECAR = ExpectedSidecar(
+    profile_version="model-provider-sidecar/v1",
+    config_sha256=digest_of("sidecar"),
+    isolation_sha256=digest_of("isolation"),
+    raw_target_sha256=digest_of("raw target"),
+)
 EXPECTED = {
     "ollama-home": Expected(
+        termination="light_gateway_sidecar",
+        engine=None,
+        identifies=False,
         endpoint_sha256=digest_of("endpoint"),
         profile_sha256=digest_of("profile"),
         capacity_sha256=digest_of("capacity"),
-        revisions={"gemma-home": digest_of("revision")},
-        sidecar_config_sha256=digest_of("sidecar"),
+        physical_runtime_id="gpu-box/ollama",
+        deployments={
+            "gemma-home": ExpectedDeployment(digest_of("revision"), "gemma3:270m", ("chat", "completion")),
+        },
+        sidecar=SIDECAR,
+        revision=digest_of("all"),
     ),
     "vllm-native": Expected(
+        termination="native",
+        engine=None,
+        identifies=False,
         endpoint_sha256=digest_of("endpoint"),
         profile_sha256=digest_of("profile"),
         capacity_sha256=digest_of("capacity"),
-        revisions={"qwen-native": digest_of("revision")},
-        sidecar_config_sha256=None,
+        physical_runtime_id="gpu-box/vllm",
+        deployments={"qwen-native": ExpectedDeployment(digest_of("revision"), "qwen", ("chat",))},
+        sidecar=None,
+        revision=digest_of("all"),
     ),
 }
-SUBJECT = Subject(claim(), "home", "ollama-home", EXPECTED["ollama-home"])
-NATIVE = Subject(claim(), "home", "vllm-native", EXPECTED["vllm-native"])
+SUBJECT = Subject("home", "ollama-home", EXPECTED["ollama-home"])
+NATIVE = Subject("home", "vllm-native", EXPECTED["vllm-native"])
+SUBJECTS = {"ollama-home": SUBJECT, "vllm-native": NATIVE}
+
+PASSED: dict[str, Any] = {"outcome": "passed", "reason": None, "facts": {}}
+SKIPPED: dict[str, Any] = {"outcome": "skipped", "reason": "refused_by_runtime", "facts": {}}
+FAILED: dict[str, Any] = {"outcome": "failed", "reason": "hostname_mismatch", "facts": {}}
+
+
+def passed(*names: str) -> dict[str, Any]:
+    return {name: dict(PASSED) for name in names}
+
+
+GENERATING = passed("answer", "disconnect", "stream", "usage")
+TLS = passed("transport.dates", "transport.tls_floor", "transport.wrong_ca_refused", "transport.wrong_name_refused") | {
+    "transport.chain_and_name": {**PASSED, "facts": {"days_left": 80}}
+}
 
 STATEMENT: dict[str, Any] = {
     "version": "hearth.evidence/v1",
@@ -100,12 +133,13 @@ STATEMENT: dict[str, Any] = {
     "physicalRuntimeId": "gpu-box/ollama",
     "runtimeVersion": "0.17.4",
     "certificateSha256": digest_of("certificate"),
+    "publicKeySha256": digest_of("public key"),
     "state": "passed",
     "deployments": {
         "gemma-home": {
             "revision": digest_of("revision"),
             "model": "gemma3:270m",
-            "operations": {"chat": "passed", "completion": "passed"},
+            "operations": {"chat": {**GENERATING, "tools": SKIPPED}, "completion": GENERATING},
         }
     },
     "sidecar": {
@@ -120,32 +154,38 @@ STATEMENT: dict[str, Any] = {
         "environmentId": "home",
         "sourceWorkloadId": "control-host/hearth-qualify",
         "sourceNetworkZoneId": "home-lan",
-        "sourceNetworkNamespaceId": "control-host/net-1",
-        "targetNetworkNamespaceId": "gpu-box/net-1",
+        "sourceNetworkNamespace": {"machineSha256": digest_of("control-host"), "inode": 4026531840, "podUid": None},
+        "targetNetworkNamespace": {"machineSha256": digest_of("gpu-box"), "inode": 4026531840, "podUid": None},
         "rawProbeTargetSha256": digest_of("raw target"),
     },
-    "probes": [
-        {
-            "id": "transport.certificate",
-            "deployment": None,
-            "outcome": "passed",
-            "reason": None,
-            "facts": {"days_left": 80},
-        },
-        {
-            "id": "chat.stream",
-            "deployment": "gemma-home",
-            "outcome": "skipped",
-            "reason": "operation_not_declared",
-            "facts": {},
-        },
-    ],
+    "probes": {
+        **TLS,
+        **passed(
+            "capacity.parallel",
+            "sidecar.exact_paths",
+            "sidecar.http1_only",
+            "sidecar.identity",
+            "sidecar.isolation",
+            "sidecar.queue_bounded",
+            "sidecar.raw_port_closed",
+            "sidecar.request_bound",
+        ),
+    },
     "catalogueVersion": 1,
     "previousSha256": None,
     "testedAt": "2026-08-08T16:00:00Z",
     "validUntil": "2026-08-15T16:00:00Z",
     "signerKeyId": KEY_ID,
 }
+
+
+def native(values: dict[str, Any]) -> None:
+    """Turn the statement into one of the endpoint without a sidecar."""
+    values.update(endpoint="vllm-native", physicalRuntimeId="gpu-box/vllm", sidecar=None, runnerVantage=None)
+    values["probes"] = {**TLS, **passed("capacity.parallel")}
+    values["deployments"] = {
+        "qwen-native": {"revision": digest_of("revision"), "model": "qwen", "operations": {"chat": GENERATING}}
+    }
 
 
 def trust_store(**overrides: Any) -> TrustStore:

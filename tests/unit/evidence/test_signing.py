@@ -18,8 +18,8 @@ from hearth.evidence.signing import decode, evidence_digest, sign
 from hearth.evidence.verify import authenticate, verify
 from tests.unit.evidence import samples
 
-GOLDEN_SHA256 = "225e083a748fa8ce8c74bd5f9fbc8f8907f72a8f9279882a782489134ab56fcf"
-GOLDEN_SIGNATURE = "base64:tsc244bfTWhnBuxxc8mvXqarlzLYy8gd6qZXvrnE6U73m1l1A0YtpsP28f0WplXTiYd21D3cEWEcVgKq36F4Cg=="
+GOLDEN_SHA256 = "fe8676575f9f4875b538cdd7144c139cc2171b3312d7ca2b2984c310a34338c8"
+GOLDEN_SIGNATURE = "base64:8Tyq1wSsOQQJG6YIr2Q89t93o76Oa6CPXrVUFPtV3YJOrBgx1D9QOfXZ2vRjF9pt5RyJWQ2ye8Z3LnS0mxWPBw=="
 
 
 def test_golden_vector() -> None:
@@ -146,6 +146,12 @@ def test_no_tool_version_is_signed() -> None:
         b'{"a": NaN}',
         b'{"a": -Infinity}',
         b'{"a": ' + b"9" * 5_000 + b"}",
+        b'{"\\ud800": 1}',
+        b'{"a": [{"b": "\\udfff"}]}',
+        b'{"signerKeyId": "\\ud800"}',
+        b'{"a": 9007199254740992}',
+        b'{"a": ' + b"[" * 20 + b"]" * 20 + b"}",
+        b'{"a": ' * 900 + b"1" + b"}" * 900,
         b"{}" + b" " * MAXIMUM_BYTES,
     ],
     ids=lambda data: f"{data[:12]!r}-{len(data)}",
@@ -156,7 +162,7 @@ def test_what_is_not_a_json_object_is_malformed(data: bytes) -> None:
     assert authenticate(data, samples.trust_store()).findings[0].reason is Reason.MALFORMED
 
 
-@pytest.mark.parametrize("value", [{"a": 2**53}, {"a": "\ud800"}, {"a": float("inf")}])
+@pytest.mark.parametrize("value", [{"a": 2**53}, {"a": "\ud800"}, {"\ud800": 1}, {"a": float("inf")}])
 def test_what_has_no_canonical_form_is_malformed(value: dict[str, Any]) -> None:
     with pytest.raises(MalformedError):
         canonical(value)
@@ -184,7 +190,9 @@ def test_floats_and_free_text_have_no_place(field: str) -> None:
 
 def test_a_reason_is_a_code_and_never_a_message() -> None:
     def leak(values: dict[str, Any]) -> None:
-        values["probes"][1]["reason"] = "upstream said: Authorization: Bearer sk-secret"
+        values["deployments"]["gemma-home"]["operations"]["chat"]["tools"]["reason"] = (
+            "upstream said: Authorization: Bearer sk-secret"
+        )
 
     with pytest.raises(ValueError, match="reason") as refusal:
         samples.signed(leak)

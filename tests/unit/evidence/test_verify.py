@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from hearth.claim.claim import Claim
 from hearth.evidence import verify as module
 from hearth.evidence.reasons import EXIT_CODES, EXPLANATIONS, Reason, Verdict
 from hearth.evidence.verify import Verification, authenticate, verify
@@ -42,14 +41,23 @@ def drop(path: str) -> Change:
 
 
 def fail_a_probe(values: dict[str, Any]) -> None:
-    values["probes"][0].update(outcome="failed", reason="hostname_mismatch")
+    values["probes"]["chat.extra"] = samples.FAILED
+
+
+def skip_probe(name: str) -> Change:
+    """Return a change by which one case of the endpoint was skipped; its name has points in it."""
+
+    def change(values: dict[str, Any]) -> None:
+        values["probes"][name] = samples.SKIPPED
+
+    return change
 
 
 def other(name: str) -> str:
     return samples.digest_of(name)
 
 
-GEMMA = samples.STATEMENT["deployments"]["gemma-home"]
+TARGET = samples.STATEMENT["runnerVantage"]["targetNetworkNamespace"]
 
 REFUSALS: list[tuple[Change, Reason, str]] = [
     (put("kind", "codec_corpus"), Reason.KIND_NOT_LIVE, "invalid"),
@@ -65,8 +73,11 @@ REFUSALS: list[tuple[Change, Reason, str]] = [
         "stale",
     ),
     (drop("deployments.gemma-home.operations.completion"), Reason.OPERATION_NOT_COVERED, "stale"),
-    (put("deployments.gemma-home.operations.chat", "skipped"), Reason.OPERATION_NOT_COVERED, "stale"),
-    (put("deployments.gemma-home.operations.chat", "failed"), Reason.OPERATION_FAILED, "failed"),
+    (put("deployments.gemma-home.operations.chat.stream", samples.SKIPPED), Reason.CAPABILITY_NOT_PASSED, "invalid"),
+    (drop("deployments.gemma-home.operations.completion.usage"), Reason.CAPABILITY_NOT_PASSED, "invalid"),
+    (skip_probe("sidecar.raw_port_closed"), Reason.PROBE_NOT_PASSED, "invalid"),
+    (skip_probe("transport.chain_and_name"), Reason.PROBE_NOT_PASSED, "invalid"),
+    (put("catalogueVersion", 2), Reason.CATALOGUE_UNKNOWN, "invalid"),
     (put("deployments.gemma-home.model", "gemma3:1b"), Reason.MODEL_CHANGED, "stale"),
     (put("environment", "production"), Reason.ENVIRONMENT_MISMATCH, "invalid"),
     (put("endpoint", "vllm-native"), Reason.ENDPOINT_MISMATCH, "invalid"),
@@ -87,7 +98,11 @@ REFUSALS: list[tuple[Change, Reason, str]] = [
     (put("sidecar.rawPortReachable", None), Reason.RAW_PORT_NOT_TRIED, "invalid"),
     (put("sidecar.rawPortReachable", True), Reason.RAW_PORT_REACHABLE, "failed"),
     (put("runnerVantage", None), Reason.VANTAGE_MISSING, "invalid"),
-    (put("runnerVantage.sourceNetworkNamespaceId", "gpu-box/net-1"), Reason.VANTAGE_NOT_EXTERNAL, "invalid"),
+    (put("runnerVantage.sourceNetworkNamespace", TARGET), Reason.VANTAGE_NOT_EXTERNAL, "invalid"),
+    (put("runnerVantage.kind", "external_workload"), Reason.VANTAGE_NOT_EXTERNAL, "invalid"),
+    (put("publicKeySha256", None), Reason.CERTIFICATE_NOT_SEEN, "invalid"),
+    (put("sidecar.isolationEvidenceSha256", other("x")), Reason.ISOLATION_CHANGED, "stale"),
+    (put("runnerVantage.rawProbeTargetSha256", other("x")), Reason.RAW_TARGET_CHANGED, "stale"),
 ]
 
 
@@ -133,9 +148,9 @@ def test_findings_come_in_the_order_of_verification() -> None:
             endpointSha256=other("x"),
             profileSha256=other("x"),
         )
-        values["deployments"]["gemma-home"].update(model="other", operations={"chat": "passed"})
+        values["deployments"]["gemma-home"].update(model="other", operations={"chat": samples.GENERATING})
         values["sidecar"]["isolationEvidenceSha256"] = None
-        values["runnerVantage"]["sourceNetworkNamespaceId"] = "gpu-box/net-1"
+        values["runnerVantage"]["sourceNetworkNamespace"] = TARGET
 
     verification = check(samples.signed(everything))
     assert reasons(verification) == [
@@ -199,15 +214,8 @@ def test_freshness_counts_to_the_second() -> None:
     assert (before.verdict, after.verdict) == (Verdict.VALID, Verdict.STALE)
 
 
-def _native(values: dict[str, Any]) -> None:
-    values.update(endpoint="vllm-native", physicalRuntimeId="gpu-box/vllm", sidecar=None, runnerVantage=None)
-    values["deployments"] = {
-        "qwen-native": {"revision": samples.digest_of("revision"), "model": "qwen", "operations": {"chat": "passed"}}
-    }
-
-
 def test_sidecar_and_vantage_are_asked_for_only_with_a_sidecar() -> None:
-    assert check(samples.signed(_native), samples.NATIVE).verdict is Verdict.VALID
+    assert check(samples.signed(samples.native), samples.NATIVE).verdict is Verdict.VALID
 
 
 def test_evidence_of_one_endpoint_does_not_serve_another() -> None:
@@ -220,7 +228,7 @@ def test_evidence_of_one_endpoint_does_not_serve_another() -> None:
         ("endpoint_sha256", Reason.ENDPOINT_CHANGED),
         ("profile_sha256", Reason.PROFILE_CHANGED),
         ("capacity_sha256", Reason.CAPACITY_CHANGED),
-        ("sidecar_config_sha256", Reason.SIDECAR_CONFIG_CHANGED),
+        ("physical_runtime_id", Reason.RUNTIME_CHANGED),
     ],
 )
 def test_a_changed_claim_makes_evidence_stale(field: str, reason: Reason) -> None:
@@ -230,21 +238,29 @@ def test_a_changed_claim_makes_evidence_stale(field: str, reason: Reason) -> Non
     assert verification.verdict is Verdict.STALE
 
 
-def test_a_sidecar_that_somebody_else_runs_has_no_configuration_to_compare_with() -> None:
-    expected = replace(samples.SUBJECT.expected, sidecar_config_sha256=None)
-    assert check(samples.signed(), replace(samples.SUBJECT, expected=expected)).verdict is Verdict.VALID
-    nameless = check(samples.signed(put("sidecar.configSha256", None)), replace(samples.SUBJECT, expected=expected))
-    assert reasons(nameless) == [Reason.SIDECAR_IDENTITY_MISSING]
-    own = {
-        "engine": "ollama",
-        "placement": "host",
-        "loopback": "http://127.0.0.1:11434",
-        "models": [{"source": {"ollama": "gemma3:270m"}, "digest": f"sha256:{'0' * 64}"}],
-    }
-    values = json.loads(json.dumps(samples.CLAIM_VALUES))
-    values["endpoints"]["ollama-home"]["runtime"] = own
-    subject = replace(samples.SUBJECT, claim=Claim.model_validate_json(json.dumps(values)), expected=expected)
-    assert reasons(check(samples.signed(), subject)) == [Reason.SIDECAR_CONFIG_CHANGED]
+@pytest.mark.parametrize(
+    ("field", "reason"),
+    [
+        ("config_sha256", Reason.SIDECAR_CONFIG_CHANGED),
+        ("profile_version", Reason.SIDECAR_PROFILE_CHANGED),
+        ("isolation_sha256", Reason.ISOLATION_CHANGED),
+        ("raw_target_sha256", Reason.RAW_TARGET_CHANGED),
+    ],
+)
+def test_a_changed_sidecar_makes_evidence_stale(field: str, reason: Reason) -> None:
+    verification = check(samples.signed(), with_sidecar(**{field: other("new")}))
+    assert reasons(verification) == [reason]
+    assert verification.verdict is Verdict.STALE
+
+
+@pytest.mark.parametrize("field", ["config_sha256", "isolation_sha256", "raw_target_sha256"])
+def test_a_sidecar_of_which_the_claim_says_too_little_cannot_be_qualified(field: str) -> None:
+    assert reasons(check(samples.signed(), with_sidecar(**{field: None}))) == [Reason.SIDECAR_NOT_DECLARED]
+
+
+def with_sidecar(**changes: Any) -> module.Subject:
+    expected = replace(samples.SUBJECT.expected, sidecar=replace(samples.SIDECAR, **changes))
+    return replace(samples.SUBJECT, expected=expected)
 
 
 def test_every_reason_is_explained_and_every_verdict_has_its_own_exit_code() -> None:

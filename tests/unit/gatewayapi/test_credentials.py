@@ -51,7 +51,6 @@ config:
         connection: {poolIdleTimeoutMs: 30000, clientRefreshIntervalMs: 300000}
       runtimeCapacity: {physicalRuntimeId: b, capacityDomainId: b, maxParallelRequests: 2, maxQueuedRequests: 2}
   hearth:policy:
-    evidence: "off"
     vendor: {optIn: true, allow: [first-cloud, second], acknowledgement: "prompts of consenting tenants reach both"}
 """
 
