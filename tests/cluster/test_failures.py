@@ -44,6 +44,13 @@ def test_without_valkey_budgets_are_closed_and_the_rest_goes_on(platform: Platfo
             platform.ready("deployment/llm-cache")
         result = load.finish()
     assert sum(result.failures.values()) <= WORKERS, result
+    # Each replica takes Valkey for back by itself, some seconds later.
+    eventually(
+        "both replicas count again",
+        lambda: chats(platform, f"carol-{uuid.uuid4().hex[:8]}", 4) == [200] * 4,
+        seconds=90,
+        pause=2,
+    )
 
 
 def test_a_postgresql_pod_that_dies_loses_neither_keys_nor_spend(platform: Platform) -> None:
