@@ -13,6 +13,12 @@ ROOT = Path(__file__).parents[3]
 REASON = next(iter(LACKING))
 
 
+@pytest.fixture(autouse=True)
+def own_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runs in here are none of the run that they are in."""
+    monkeypatch.delenv("HEARTH_TIMES", raising=False)
+
+
 def run(pytester: pytest.Pytester, text: str) -> pytest.RunResult:
     pytester.makepyfile(text)
     return pytester.runpytest_inprocess("-p", "tests.support.outcomes")
