@@ -13,7 +13,7 @@ NUMBER_OR_DATE: Final = re.compile(
     r"""(
         [-+]?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?   # a fraction, an exponent, leading zeros, underscores
       | [-+]?\.[0-9][0-9_]*([eE][-+]?[0-9]+)?             # .5
-      | [-+]?0[xob][0-9A-Fa-f_]+                          # other bases
+      | [-+]?0(x[0-9A-Fa-f_]+ | o[0-7_]+ | b[01_]+)       # other bases
       | [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?      # base 60
       | [-+]?\.(inf|Inf|INF) | \.(nan|NaN|NAN)
       | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt\ \t].*)?       # a date
