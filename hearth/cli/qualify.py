@@ -184,9 +184,11 @@ def qualify(
         authorities=loaded.bundles[bundle] if bundle else "",
         credential=_credential(upstream, credential),
     )
-    path = evidence_file(loaded.base, loaded.stack, endpoint)
+    path = evidence_file(loaded.base, loaded.environment, endpoint)
     with _alone(path.parent):
-        statement = _measured(judged, endpoint, target, _vantage(loaded.stack, workload, zone), _facts(facts), key_id)
+        statement = _measured(
+            judged, endpoint, target, _vantage(loaded.environment, workload, zone), _facts(facts), key_id
+        )
         evidence = sign(statement, private_key)
         _store(path, evidence_text(evidence))
     _print_end(statement, path.relative_to(loaded.base).as_posix(), as_json)

@@ -68,8 +68,10 @@ def project(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     (folder / "trust" / "ca.pem").write_text(bench.authority.pem)
     bundle = {"version": 1, "file": "trust/ca.pem", "sha256": hashlib.sha256(bench.authority.pem.encode()).hexdigest()}
     values = {**VALUES, "trustBundles": {"home-ca": bundle}}
-    stack = {"config": {f"hearth:{key}": value for key, value in values.items()}}
-    (folder / "stacks" / "Pulumi.home.yaml").write_text(yaml.safe_dump(stack))
+    # The stack is called otherwise than the environment, whose folders the keys and the evidence lie in.
+    own = {**values, "environment": "home"}
+    stack = {"config": {f"hearth:{key}": value for key, value in own.items()}}
+    (folder / "stacks" / "Pulumi.box.yaml").write_text(yaml.safe_dump(stack))
     upstream = resolve(Claim.model_validate_json(json.dumps(values))).endpoint(ENDPOINT)
     write_facts(tmp_path, {"machineSha256": "ab" * 32, "inode": 1, "podUid": None}, isolation_document(upstream, 8081))
     (tmp_path / "token").write_text(TOKEN + "\n")
@@ -98,12 +100,12 @@ def run(*arguments: str) -> int:
 def qualified(project: Path, *more: str) -> int:
     files = project.parent
     named = ["--key", str(files / "home-1.pem"), "--key-id", "home-1", "--credential", str(files / "token")]
-    return run("qualify", ENDPOINT, "-s", "home", *named, "--facts", str(files / "facts.json"), *more)
+    return run("qualify", ENDPOINT, "-s", "box", *named, "--facts", str(files / "facts.json"), *more)
 
 
 def withheld(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     capsys.readouterr()
-    assert run("check", "-s", "home", "--json") == 0
+    assert run("check", "-s", "box", "--json") == 0
     found: dict[str, str] = json.loads(capsys.readouterr().out)["withheld"]
     return found
 
@@ -114,7 +116,7 @@ def test_from_nothing_to_a_route_and_back(bench: Bench, project: Path, capsys: p
     written = capsys.readouterr()
     assert f"{ENDPOINT}: passed (" in written.out
     assert "passed  transport.chain_and_name days_left=" in written.err
-    assert run("evidence", "verify", ENDPOINT, "-s", "home") == 0
+    assert run("evidence", "verify", ENDPOINT, "-s", "box") == 0
     assert withheld(capsys) == {}
     # A newer failure supersedes it, and the older document is still there.
     bench.upstream.behaviour = ScriptedRuntime("no usage")
