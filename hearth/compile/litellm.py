@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from hearth.claim.names import GATEWAY_REFERENCE
 from hearth.claim.operations import OPERATIONS, in_order
-from hearth.compile.yaml_text import yaml_text
 from hearth.topology.topology import Route, Target, Topology
 from hearth.topology.upstreams import DEFAULT_BOUNDS, Upstream
+from hearth.yaml_text import yaml_text
 
 PERSON_BUDGET: Final = "hearth-person"
 """Budget id of everybody whom a request names (S3-55, S3-56)."""

@@ -8,8 +8,8 @@ from hearth.compile.artefacts import Artefacts
 from hearth.compile.manifests.common import Object
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.groups import groups
-from hearth.compile.yaml_text import yaml_text
 from hearth.topology.topology import Topology
+from hearth.yaml_text import yaml_text
 
 
 def rendered_files(topology: Topology, artefacts: Artefacts) -> dict[str, str]:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import yaml
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
@@ -19,6 +18,7 @@ from hearth.claim.problems import ClaimError, Problem
 from hearth.evidence.document import moment, timestamp
 from hearth.evidence.store import read_trust_store, trust_store_name
 from hearth.evidence.trust import RunnerKey, TrustStore, public_key_text
+from hearth.yaml_text import yaml_text
 
 DEFAULT_DAYS: Final = 100
 """Days that a new key may sign: a quarter, and some days in which the next one is made."""
@@ -133,7 +133,7 @@ def _store(keys: Mapping[str, RunnerKey]) -> TrustStore:
 def trust_store_text(store: TrustStore, environment: str) -> str:
     """Return a trust store as its file has it."""
     document = store.model_dump(mode="json", by_alias=True)
-    return _HEAD.format(environment=environment) + yaml.safe_dump(document, sort_keys=False)
+    return _HEAD.format(environment=environment) + yaml_text(document)
 
 
 def write_trust_store(base: Path, environment: str, store: TrustStore) -> Path:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hearth.claim.problems import ClaimError
 from hearth.claim.reader import read_yaml
 from hearth.compile.rendering import rendered_files
-from hearth.compile.yaml_text import yaml_text
 from hearth.topology.resolve import resolve
+from hearth.yaml_text import yaml_text
 from tests.support.compiling import compiled
 from tests.support.go_readers import AWKWARD, TEXTS, read_by_kubectl, read_by_pulumi
 from tests.unit.claim import examples

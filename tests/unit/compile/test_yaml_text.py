@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hearth.claim.scalars import is_text
 from hearth.compile.litellm import litellm_yaml
-from hearth.compile.yaml_text import yaml_text
+from hearth.yaml_text import yaml_text
 from tests.support.go_readers import TEXTS, WORDS
 
 

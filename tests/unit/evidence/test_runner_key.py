@@ -51,6 +51,12 @@ def test_a_new_key_is_private_and_its_public_half_is_believed(
     assert "trust/home/runners.yaml has 1 key(s), 1 not revoked." in written.out
 
 
+@pytest.mark.parametrize("name", ["1e3", "0o7", "2027"])
+def test_an_id_that_programs_read_as_a_number_is_a_text_in_the_file(project: Path, name: str) -> None:
+    new(project, name)
+    assert list(stored(project).keys) == [name]
+
+
 def test_an_id_is_used_once_and_a_file_is_not_written_over(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = new(project)
     before, store = file.read_bytes(), stored(project)
