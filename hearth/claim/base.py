@@ -42,12 +42,13 @@ class Shape(BaseModel):
     )
 
 
-_NAME = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
+NAME: Final = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
+"""Pattern of a name: lower-case letters, digits and single hyphens, a letter first."""
 
 Identifier = Annotated[
     str,
     matching(
-        _NAME,
+        f"^{NAME}$",
         "a name of 1 to 40 lower-case letters, digits and single hyphens that begins with a letter",
         min_length=1,
         max_length=40,
@@ -56,13 +57,13 @@ Identifier = Annotated[
 """A name that becomes part of Kubernetes names: a lower-case RFC 1123 label of 1 to 40 characters that begins with
 a letter. It has no two hyphens in a row, so names that are joined by `--` stay distinct."""
 
-ENVIRONMENT_NAME: Final = MEANINGS[_NAME]
+ENVIRONMENT_NAME: Final = MEANINGS[f"^{NAME}$"]
 """What the name of an environment is, in words: an identifier, on a command line, in Pulumi and in evidence alike."""
 
 
 def is_environment_name(text: str) -> bool:
     """Return whether a text may name an environment: it names folders and stands in signed documents."""
-    return len(text) <= 40 and re.fullmatch(_NAME.strip("^$"), text) is not None
+    return len(text) <= 40 and re.fullmatch(NAME, text) is not None
 
 
 EnvironmentId = Identifier

@@ -8,6 +8,8 @@ from hearth.claim.base import CommitHash, CredentialReference, OneLine, Quantity
 from hearth.claim.network import EndpointAuth, NetworkProfile
 from hearth.claim.operations import Operation, Protocol, protocol_operations
 
+Engine = Literal["ollama", "llamaCpp", "vllm"]
+"""A program that serves models."""
 Milliseconds = Annotated[int, Field(ge=100, le=3_600_000)]
 """A time in ms, 100 ms to one hour."""
 
@@ -131,7 +133,7 @@ class RuntimeModel(Shape):
 class Runtime(Shape):
     """The model server of an endpoint that Hearth runs (S1-10, S4-146)."""
 
-    engine: Literal["ollama", "llamaCpp", "vllm"]
+    engine: Engine
     """The program."""
     placement: Literal["host", "pod"]
     """`host` is installed by Ansible, `pod` by Pulumi."""

@@ -2,16 +2,13 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from hearth.claim.draft import Finding
-from hearth.claim.endpoints import RuntimeModel
+from hearth.claim.endpoints import Engine, RuntimeModel
 from hearth.claim.names import tagged_model
 from hearth.claim.operations import OPERATIONS, Operation, only_vectors
 from hearth.claim.reader import Path as Place
-
-Engine = Literal["ollama", "llamaCpp", "vllm"]
-"""A program that serves models."""
 
 _OWN_RUNTIME: Final = (
     "Give both endpoints the same runtime, runtimeCapacity and network mode, or loopback ports of their own"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from hearth.claim.base import NAME
 from hearth.claim.check import check_values
 from hearth.claim.claim import Claim
 from hearth.claim.problems import ClaimError, Notice, Problem
@@ -24,7 +25,7 @@ KEYS: Final = tuple(field.alias or name for name, field in Claim.model_fields.it
 # Keys whose value is a text, which Pulumi passes as it is.
 _TEXTS: Final = ("environment",)
 _STACK_FILE_KEYS: Final = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environment")
-_STACK_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
+_STACK_NAME = re.compile(rf"{NAME}\Z")
 _STACK_FILE = re.compile(r"Pulumi\.(.+)\.ya?ml\Z")
 # What Pulumi takes; a name is printed, and names the folder of the evidence.
 _ANY_STACK_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}\Z")

@@ -13,6 +13,7 @@ from hearth.claim.problems import ClaimError, Problem
 from hearth.evidence.document import KeyId
 from hearth.evidence.keys import (
     DEFAULT_DAYS,
+    require_new,
     with_ended_key,
     with_new_key,
     with_revoked_key,
@@ -82,9 +83,7 @@ def new(
     """
     base, environment, name = project_folder(Path.cwd()), _environment(stack), _key_id(key_id)
     store = read_trust_store(base, environment)
-    # What is refused is refused before a private key lies anywhere.
-    if store is not None and name in store.keys:
-        raise ClaimError([Problem("KEY-ID", "was used before", "Give a new key a new id")])
+    require_new(store, name)
     key = write_private_key(output, base)
     _publish(base, environment, with_new_key(store, name, key, now=_now(), days=days))
     print(f"The private key of {name} is in {output}. Give it to the runner, and to nobody else.")
@@ -105,8 +104,7 @@ def rotate(
     base, environment, name = project_folder(Path.cwd()), _environment(stack), _key_id(key_id)
     now = _now()
     ended = with_ended_key(read_trust_store(base, environment), old, now=now)
-    if name in ended.keys:
-        raise ClaimError([Problem("KEY-ID", "was used before", "Give a new key a new id")])
+    require_new(ended, name)
     key = write_private_key(output, base)
     _publish(base, environment, with_new_key(ended, name, key, now=now, days=days))
     print(f"{old} signs no more. The private key of {name} is in {output}.")

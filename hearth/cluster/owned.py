@@ -15,6 +15,7 @@ from hearth.compile.manifests.groups import Group
 from hearth.compile.names import (
     ADOPTED_ANNOTATION,
     ENVIRONMENT_LABEL,
+    MANAGED_LABEL,
     MANAGER,
     TENANT_LABEL,
     credentials_secret,
@@ -26,7 +27,6 @@ from hearth.topology.topology import Topology
 MOST_NAMED: Final = 10
 """Objects of one namespace that a message names."""
 
-_MANAGED: Final = "app.kubernetes.io/managed-by"
 _ADOPT: Final = "hearth:policy.adopt.namespaces"
 _NAMESPACES: Final = Resource("v1", "Namespace", "namespaces")
 _SECRETS: Final = Resource("v1", "Secret", "secrets")
@@ -66,7 +66,7 @@ class _Owner:
         """Return whether an object is ours."""
         labels = metadata.get("labels") or {}
         marked = labels.get(ENVIRONMENT_LABEL)
-        return labels.get(_MANAGED) == MANAGER and (marked is None or marked in self.environments)
+        return labels.get(MANAGED_LABEL) == MANAGER and (marked is None or marked in self.environments)
 
 
 def require_owned(
@@ -169,7 +169,7 @@ def _object_problems(
 
 def _leaving_problems(kubernetes: KubernetesApi, owner: _Owner, there: Collection[str]) -> Iterator[Problem]:
     """Yield the namespaces that go with their tenant and hold what others put there."""
-    selector = f"{_MANAGED}={MANAGER},{TENANT_LABEL}"
+    selector = f"{MANAGED_LABEL}={MANAGER},{TENANT_LABEL}"
     kinds: list[Resource] | None = None
     for metadata in listed(kubernetes, _NAMESPACES, selector=selector):
         namespace, tenant = metadata["name"], metadata["labels"][TENANT_LABEL]

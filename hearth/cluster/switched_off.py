@@ -12,7 +12,7 @@ from hearth.claim.claim import Claim
 from hearth.claim.loader import LoadedClaim
 from hearth.claim.problems import ClaimError, Notice, Problem
 from hearth.compile.manifests.groups import Group
-from hearth.compile.names import MANAGER
+from hearth.compile.names import MANAGED_LABEL, MANAGER
 from hearth.kubeapi.client import KubernetesApi
 
 NOTICE = Notice(
@@ -43,14 +43,16 @@ def is_switched_off(loaded: LoadedClaim, deployed: Claim | None, kubernetes: Kub
     if deployed is not None and deployed.llm.enabled:
         return True
     there = kubernetes.namespace(namespace)
-    return bool(there and (there["metadata"].get("labels") or {}).get("app.kubernetes.io/managed-by") == MANAGER)
+    return bool(there and (there["metadata"].get("labels") or {}).get(MANAGED_LABEL) == MANAGER)
 
 
 def as_if_enabled(loaded: LoadedClaim) -> LoadedClaim:
     """Return the claim as it is when the gateway is on."""
-    claim = loaded.claim
-    enabled = claim.model_copy(update={"llm": claim.llm.model_copy(update={"enabled": True})})
-    return replace(loaded, claim=enabled)
+    return replace(loaded, claim=_enabled(loaded.claim))
+
+
+def _enabled(claim: Claim) -> Claim:
+    return claim.model_copy(update={"llm": claim.llm.model_copy(update={"enabled": True})})
 
 
 def require_unchanged(loaded: LoadedClaim, deployed: Claim | None) -> None:
@@ -65,7 +67,7 @@ def require_unchanged(loaded: LoadedClaim, deployed: Claim | None) -> None:
     """
     if deployed is None:
         return
-    before = deployed.model_copy(update={"llm": deployed.llm.model_copy(update={"enabled": True})})
+    before = _enabled(deployed)
     problems = [
         Problem(
             f"hearth:{field.alias or name}",

@@ -7,8 +7,9 @@ Another list is another version, and evidence of another version has to be made 
 from collections.abc import Mapping
 from typing import Final
 
+from hearth.claim.endpoints import Engine
 from hearth.claim.operations import Operation
-from hearth.topology.expected import Engine, Expected, Termination
+from hearth.topology.expected import Expected, Termination
 
 CATALOGUE_VERSION: Final = 1
 """Version of this catalogue."""

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from hearth.claim.claim import Claim
 from hearth.claim.policy import EvidenceMode, Policy
 from hearth.claim.problems import Notice
-from hearth.evidence.document import Evidence
-from hearth.evidence.reasons import EXPLANATIONS, Reason
+from hearth.evidence.reasons import Finding, Reason
 from hearth.evidence.trust import TrustStore
 from hearth.evidence.verify import Subject, Verification, judge
 
@@ -25,8 +24,6 @@ class Believed:
     """Digest that names the document."""
     tested_at: str
     """When the run ended."""
-    valid_until: str
-    """When it expires."""
 
 
 @dataclass(frozen=True)
@@ -90,18 +87,16 @@ def withheld_endpoints(
         found = judged(subjects[name], evidence.get(name, ()), name in unreadable, trust_store, now)
         if isinstance(found, Verification):
             if found.evidence is not None and found.sha256 is not None:
-                decided[name] = _believed(found.evidence, found.sha256)
-            reasons = [finding.reason for finding in found.findings]
-            lines = [(finding.message, finding.reason, finding.remedy) for finding in found.findings]
+                decided[name] = Believed(found.sha256, found.evidence.tested_at)
+            findings = found.findings
         else:
-            reasons = [found]
-            lines = [(EXPLANATIONS[found].message, found, EXPLANATIONS[found].remedy)]
-        if reasons and mode == "enforce":
-            withheld[name] = reasons[0].value
+            findings = (Finding(found, ""),)
+        if findings and mode == "enforce":
+            withheld[name] = findings[0].reason.value
         outcome = "its route is withheld" if mode == "enforce" else "its route is published all the same"
         warnings += [
-            Notice(f"hearth:endpoints.{name}", f"{outcome}: {message} ({reason.value}). {remedy}")
-            for message, reason, remedy in lines
+            Notice(f"hearth:endpoints.{name}", f"{outcome}: {each.message} ({each.reason.value}). {each.remedy}")
+            for each in findings
         ]
     return Gate(mode, withheld, decided, (*warnings, *_unused(claim, evidence)))
 
@@ -125,10 +120,6 @@ def judged(
     if documents:
         return judge(documents, subject, trust_store, now)
     return Reason.UNREADABLE if unreadable else Reason.MISSING
-
-
-def _believed(evidence: Evidence, sha256: str) -> Believed:
-    return Believed(sha256, evidence.tested_at, evidence.valid_until)
 
 
 def _waiver(policy: Policy, mode: EvidenceMode) -> Iterator[Notice]:

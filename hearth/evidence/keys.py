@@ -74,6 +74,16 @@ def read_private_key(path: Path) -> Ed25519PrivateKey:
     return key
 
 
+def require_new(store: TrustStore | None, key_id: str) -> None:
+    """Refuse an id that was used before; asked before a private key lies anywhere.
+
+    Raises:
+        ClaimError: it was.
+    """
+    if store is not None and key_id in store.keys:
+        raise _refuse("KEY-ID", "was used before", "Give a new key a new id, such as one with the next quarter in it")
+
+
 def with_new_key(
     store: TrustStore | None, key_id: str, key: Ed25519PrivateKey, *, now: datetime.datetime, days: int
 ) -> TrustStore:
@@ -82,9 +92,8 @@ def with_new_key(
     Raises:
         ClaimError: the id was used before.
     """
+    require_new(store, key_id)
     keys = dict(store.keys) if store else {}
-    if key_id in keys:
-        raise _refuse("KEY-ID", "was used before", "Give a new key a new id, such as one with the next quarter in it")
     keys[key_id] = RunnerKey.model_validate(
         {
             "publicKey": public_key_text(key.public_key()),

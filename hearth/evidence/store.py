@@ -17,6 +17,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from hearth.claim.base import NAME
 from hearth.claim.problems import ClaimError, Problem
 from hearth.claim.reader import MAX_BYTES, read_yaml
 from hearth.claim.translate import render_path, translate
@@ -26,7 +27,7 @@ from hearth.evidence.trust import TrustStore
 MOST_DOCUMENTS: Final = 16
 """Most documents of one endpoint that are looked at: the first by name, so that `<endpoint id>.json` always is."""
 
-_FILE = re.compile(r"(?P<endpoint>[a-z][a-z0-9]*(-[a-z0-9]+)*)(\.[a-z0-9-]{1,64})?\.json")
+_FILE = re.compile(rf"(?P<endpoint>{NAME})(\.[a-z0-9-]{{1,64}})?\.json")
 
 
 @dataclass(frozen=True)

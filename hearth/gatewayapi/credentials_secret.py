@@ -14,12 +14,12 @@ import pulumi
 from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, Resource, UpdateResult
 from pulumi.runtime.rpc import contains_unknowns
 
-from hearth.compile.names import APP_LABEL, TENANT_LABEL
+from hearth.compile.names import APP_LABEL, MANAGED_LABEL, TENANT_LABEL
 from hearth.kubeapi.client import KubernetesApi, Object, decoded, encoded
 from hearth.kubeapi.errors import ClusterError, NotOursError
 from hearth.kubeapi.provider import CLUSTER, ClusterProvider, Props, step
 
-OWNER_LABELS: Final = ("app.kubernetes.io/managed-by", TENANT_LABEL, APP_LABEL)
+OWNER_LABELS: Final = (MANAGED_LABEL, TENANT_LABEL, APP_LABEL)
 """Labels that make a Secret ours: all three must be there, with the values of this application."""
 ATTEMPTS: Final = 3
 """How often a change is tried when somebody else changes the Secret at the same time."""

@@ -41,7 +41,15 @@ def _parallel(target: Target) -> Facts:
     try:
         path, body, _ = _generating(target)
     except SkippedError:
-        return _parallel_vectors(target, wanted)
+        statuses = _statuses_of_vectors(target, wanted)
+    else:
+        statuses = _statuses_of_streams(target, wanted, path, body)
+    if any(status != 200 for status in statuses):
+        raise FailedError("declared_parallelism_not_reached", declared=wanted)
+    return {"parallel": wanted}
+
+
+def _statuses_of_streams(target: Target, wanted: int, path: str, body: bytes) -> list[int]:
     with ExitStack() as streams, ThreadPoolExecutor(wanted) as pool:
         begun = threading.Barrier(wanted)
 
@@ -55,24 +63,18 @@ def _parallel(target: Target) -> Facts:
 
         streams.callback(begun.abort)
         try:
-            statuses = [found.result() for found in [pool.submit(one) for _ in range(wanted)]]
+            return [found.result() for found in [pool.submit(one) for _ in range(wanted)]]
         except threading.BrokenBarrierError:
             raise FailedError("declared_parallelism_not_reached", declared=wanted) from None
-    if any(status != 200 for status in statuses):
-        raise FailedError("declared_parallelism_not_reached", declared=wanted)
-    return {"parallel": wanted}
 
 
-def _parallel_vectors(target: Target, wanted: int) -> Facts:
+def _statuses_of_vectors(target: Target, wanted: int) -> list[int]:
     model, operation = target.first_operation()
     with ThreadPoolExecutor(wanted) as pool:
         body, path = body_of(operation, model), target.path_of(operation)
-        statuses = [
+        return [
             found.result().status for found in [pool.submit(ask, target, "POST", path, body) for _ in range(wanted)]
         ]
-    if any(status != 200 for status in statuses):
-        raise FailedError("declared_parallelism_not_reached", declared=wanted)
-    return {"parallel": wanted}
 
 
 def _queue_bounded(target: Target) -> Facts:

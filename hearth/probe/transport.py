@@ -34,15 +34,19 @@ class Leaf:
         return hashlib.sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest()
 
 
+def _verifying_nothing() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
 def leaf(target: Target) -> Leaf:
     """Return the certificate of an endpoint, whatever it is.
 
     Raises:
         OSError: there is no handshake.
     """
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    with target.connected(context) as made:
+    with target.connected(_verifying_nothing()) as made:
         assert isinstance(made, ssl.SSLSocket)  # noqa: S101 - an encrypted target gives no other
         return Leaf(x509.load_der_x509_certificate(made.getpeercert(binary_form=True) or b""))
 
@@ -93,8 +97,7 @@ def _wrong_name_refused(target: Target) -> Facts:
 
 
 def _tls_floor(target: Target) -> Facts:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context = _verifying_nothing()
     # Old versions need ciphers that OpenSSL offers at security level 0 alone.
     context.set_ciphers("ALL:@SECLEVEL=0")
     context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1

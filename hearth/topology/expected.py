@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from hearth.claim.endpoints import Engine
 from hearth.claim.operations import Operation
 
 Termination = Literal["plaintext", "native", "light_gateway_sidecar"]
 """Who ends TLS: nobody, the runtime itself, or the sidecar."""
-Engine = Literal["ollama", "llamaCpp", "vllm"]
-"""The model server's program."""
 
 
 @dataclass(frozen=True)

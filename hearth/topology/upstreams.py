@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from hearth.claim.endpoints import DEFAULT_REQUEST_TIMEOUT_MS, RuntimeCapacity, RuntimeModel, Sidecar
+from hearth.claim.endpoints import DEFAULT_REQUEST_TIMEOUT_MS, Engine, RuntimeCapacity, RuntimeModel, Sidecar
 from hearth.claim.network import EndpointAuth, NetworkProfile
 from hearth.claim.operations import Operation
 from hearth.topology.address import Address
@@ -79,7 +79,7 @@ DEFAULT_BOUNDS: Final = Bounds(
 class Runtime:
     """A model server that Hearth runs (S1-10, S4-146)."""
 
-    engine: Literal["ollama", "llamaCpp", "vllm"]
+    engine: Engine
     """The program."""
     placement: Literal["host", "pod"]
     """`host` is installed by Ansible, `pod` by Pulumi."""

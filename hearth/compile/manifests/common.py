@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hearth.claim.problems import ClaimError, Problem
 from hearth.compile.images import ImageProfile
-from hearth.compile.names import ADOPTED_ANNOTATION, ENVIRONMENT_LABEL, MANAGER
+from hearth.compile.names import ADOPTED_ANNOTATION, ENVIRONMENT_LABEL, MANAGED_LABEL, MANAGER
 from hearth.versions import versions
 
 Manifest = dict[str, Any]
@@ -119,7 +119,7 @@ def labels(name: str, component: str) -> dict[str, str]:
         "app.kubernetes.io/name": name,
         "app.kubernetes.io/component": component,
         "app.kubernetes.io/part-of": "hearth",
-        "app.kubernetes.io/managed-by": MANAGER,
+        MANAGED_LABEL: MANAGER,
     }
 
 
