@@ -11,4 +11,5 @@ start "tools" local/tools.sh
 start "Python environment" local/setup.sh
 [ "$HEARTH_BRANCH" != build ] || part "Debian packages" local/packages.sh
 part "images" images/build.sh
+[ "$HEARTH_BRANCH" != build ] || part "node store" local/node/ahead.sh
 join "tools" "Python environment"

@@ -12,11 +12,17 @@ HEARTH_PHASES=$(mktemp)
 export HEARTH_PHASES
 trap 'end_parts; rm -f "$HEARTH_PHASES"' EXIT
 
+# Images, and on the nodes' disks before there are nodes.
+images_and_stores() {
+  images/build.sh
+  [ "$HEARTH_BRANCH" != build ] || part "node store" local/node/ahead.sh
+}
+
 choose_branch
 start "tools of the cluster" local/tools.sh cluster
 start "Python environment" local/setup.sh
 [ "$HEARTH_BRANCH" != build ] || part "Debian packages" local/packages.sh
-start "images" images/build.sh
+start "images" images_and_stores
 join "tools of the cluster"
 start "Pulumi" nice local/tools.sh pulumi
 join "images"
