@@ -86,8 +86,8 @@ class NetworkProfile(Shape):
     )
     """Bounds on connection reuse; required for a private endpoint that is no Pod of Hearth (S4-38)."""
     address: str | None = None
-    """Where the name of the URL leads when no DNS knows it; the certificate is verified by the name. Not supported
-    yet."""
+    """Address that is connected to instead of looking up the name of the URL, for a network without a DNS server. The
+    certificate is verified by the name all the same, and the zone has to hold both."""
     accept_plaintext_risk: bool = False
     """Says that the operator accepts that prompts and answers cross the network unencrypted (S4-11)."""
 

@@ -84,7 +84,8 @@ def zone_document(topology: Topology, zone_id: str) -> dict[str, Any]:
 
 
 def profile_document(topology: Topology, upstream: Upstream) -> dict[str, Any]:
-    """Return what a network profile's digest covers: mode, zone revision, trust bundle, termination, pool policy.
+    """Return what a network profile's digest covers: mode, zone revision, trust bundle, termination, pool policy,
+    and the address where no name is looked up.
 
     The bundle `in-cluster` has no version and no digest: Hearth makes it at deployment, and whoever is reached with
     it is bound by the certificate that the evidence names.
@@ -107,6 +108,8 @@ def profile_document(topology: Topology, upstream: Upstream) -> dict[str, Any]:
         "acceptPlaintextRisk": profile.accept_plaintext_risk,
         "poolIdleTimeoutMs": profile.connection.pool_idle_timeout_ms,
         "clientRefreshIntervalMs": profile.connection.client_refresh_interval_ms,
+        # Only where it is declared: a document without it means that the name is looked up.
+        **({"address": profile.address} if profile.address else {}),
     }
 
 
@@ -175,7 +178,8 @@ def isolation_document(upstream: Upstream, raw_port: int) -> dict[str, Any]:
 
 def raw_target_document(upstream: Upstream, raw_port: int) -> dict[str, Any]:
     """Return the address at which the runtime's own port would be reached from outside (S4-92)."""
-    return {"version": RAW_TARGET_VERSION, "host": upstream.address.host.rstrip("."), "port": raw_port}
+    host = upstream.profile.address or upstream.address.host.rstrip(".")
+    return {"version": RAW_TARGET_VERSION, "host": host, "port": raw_port}
 
 
 def deployment_document(topology: Topology, deployment_id: str) -> dict[str, Any]:

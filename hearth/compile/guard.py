@@ -7,7 +7,6 @@ The connection goes to the checked address, is verified with the upstream's own 
 
 import json
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Final
 
 from hearth.claim.operations import OPERATIONS
@@ -63,10 +62,6 @@ class _Listener:
         return "public" if self.upstream.mode == "public_tls" else self.upstream.name
 
     @property
-    def literal_address(self) -> bool:
-        return _is_address(self.upstream.address.host)
-
-    @property
     def authority(self) -> str:
         address = self.upstream.address
         default = 80 if self.upstream.mode == "private_plaintext" else 443
@@ -95,14 +90,6 @@ class _Listener:
         }
 
 
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
 def _lines(ranges: tuple[str, ...]) -> str:
     return "".join(f"{line}\n" for line in ranges or ("# none",))
 
@@ -129,7 +116,7 @@ def _tls(upstream: Upstream, ca_directory: str, public_ca: str) -> str:
     ca_file = public_ca if upstream.trust_bundle is None else f"{ca_directory}/{upstream.trust_bundle}.pem"
     # RFC 6066 allows no address in SNI.
     host = upstream.address.host
-    sni = "" if _is_address(host) else f"sni str({host}) "
+    sni = "" if upstream.address.is_ip_address else f"sni str({host}) "
     return f" ssl verify required ca-file {ca_file} {sni}verifyhost {host} alpn http/1.1 no-ssl-reuse"
 
 
@@ -141,7 +128,7 @@ def _listener(upstream: Upstream, ca_directory: str, public_ca: str) -> _Listene
         paths=tuple(
             (operation, upstream.address.path + OPERATIONS[operation].path) for operation in upstream.operations
         ),
-        addresses=public_addresses() if public else zone_addresses(upstream.cidrs),
+        addresses=public_addresses() if public else zone_addresses(upstream.destinations),
         request_bytes=bounds.request_bytes or DEFAULT_REQUEST_BYTES,
         response_bytes=bounds.response_bytes or DEFAULT_RESPONSE_BYTES,
         tls=_tls(upstream, ca_directory, public_ca),

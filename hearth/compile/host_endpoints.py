@@ -12,6 +12,12 @@ def host_endpoints(topology: Topology) -> Mapping[str, tuple[str, ...]]:
     return _hosts_by(topology, lambda upstream: upstream.address.host)
 
 
+def host_addresses(topology: Topology) -> Mapping[str, str]:
+    """Return the address of each such host whose name the claim does not leave to a look-up, by that name, sorted."""
+    found = {upstream.address.host: upstream.profile.address for upstream in topology.hosts}
+    return {host: address for host, address in sorted(found.items()) if address is not None}
+
+
 def credential_endpoints(topology: Topology) -> Mapping[str, tuple[str, ...]]:
     """Return the endpoint ids on hosts by the `<scope>/<name>` of their token, sorted: who has to accept a new one."""
     return _hosts_by(topology, token_of)

@@ -56,7 +56,7 @@ class Target:
     raw_port: int | None = None
     """The runtime's own port; none without a sidecar."""
     address: str | None = None
-    """Where to connect when the name leads nowhere; the certificate is verified by name all the same."""
+    """Address to connect to without a look-up; the certificate is verified by name all the same."""
 
     def __repr__(self) -> str:
         return f"Target({self.host}:{self.port})"
@@ -140,6 +140,7 @@ def target_of(
         header=upstream.credential.header if upstream.credential else "authorization",
         credential=credential,
         raw_port=runtime.loopback.port if runtime else own.runtime_port if own else None,
+        address=upstream.ip_address,
     )
 
 

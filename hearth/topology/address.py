@@ -1,6 +1,7 @@
 """Addresses in parts: the one place where a URL of the claim is taken apart."""
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -29,6 +30,15 @@ class Address:
     def bracketed_host(self) -> str:
         """Return the host as a URL has it, an IPv6 address in brackets."""
         return f"[{self.host}]" if ":" in self.host else self.host
+
+    @property
+    def is_ip_address(self) -> bool:
+        """Return whether the host is an address, which is not looked up."""
+        try:
+            ip_address(self.host)
+        except ValueError:
+            return False
+        return True
 
     @property
     def number(self) -> str:

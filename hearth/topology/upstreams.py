@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_network
 from typing import Final, Literal
 
 from hearth.claim.endpoints import DEFAULT_REQUEST_TIMEOUT_MS, Engine, RuntimeCapacity, RuntimeModel, Sidecar
@@ -149,6 +150,16 @@ class Upstream:
     def mode(self) -> Mode:
         """Return how it is reached."""
         return self.profile.mode
+
+    @property
+    def ip_address(self) -> str | None:
+        """Return the address that is connected to without a look-up; none where the name is resolved."""
+        return self.profile.address or (self.address.host if self.address.is_ip_address else None)
+
+    @property
+    def destinations(self) -> tuple[str, ...]:
+        """Return the ranges of a private upstream that may be connected to: where no name is looked up, one address."""
+        return (str(ip_network(self.profile.address)),) if self.profile.address else self.cidrs
 
     @property
     def trust_bundle(self) -> str | None:

@@ -9,7 +9,8 @@ short_description: The hosts of a claim's endpoints
 description:
   - Lists every host that an endpoint with C(runtime.placement=host) names in its base URL.
   - They are in the group C(hearth_endpoints), which gets C(hearth_environment) and C(hearth_project) as given here.
-  - Each host gets C(hearth_endpoints), its endpoint ids.
+  - Each host gets C(hearth_endpoints), its endpoint ids, and C(ansible_host) where the claim has its address
+    (C(networkProfile.address)).
   - The file has to be called C(*.claim.yml).
 options:
   plugin:
@@ -40,7 +41,7 @@ from ansible.plugins.inventory import BaseInventoryPlugin
 try:
     from hearth.claim.loader import load_claim_file, stack_file
     from hearth.claim.problems import ClaimError
-    from hearth.compile.host_endpoints import host_endpoints
+    from hearth.compile.host_endpoints import host_addresses, host_endpoints
     from hearth.topology.resolve import resolve
 except ImportError as error:
     MISSING: ImportError | None = error
@@ -70,12 +71,15 @@ class InventoryModule(BaseInventoryPlugin):
         project = (Path(path).parent / self.get_option("project")).resolve()
         try:
             claim = load_claim_file(stack_file(self.get_option("environment"), project)).claim
-            found = host_endpoints(resolve(claim))
+            topology = resolve(claim)
         except ClaimError as refused:
             raise AnsibleParserError(str(refused)) from refused
         self.inventory.add_group(GROUP)
         self.inventory.set_variable(GROUP, "hearth_environment", self.get_option("environment"))
         self.inventory.set_variable(GROUP, "hearth_project", str(project))
-        for host, endpoints in found.items():
+        addresses = host_addresses(topology)
+        for host, endpoints in host_endpoints(topology).items():
             self.inventory.add_host(host, group=GROUP)
             self.inventory.set_variable(host, "hearth_endpoints", list(endpoints))
+            if host in addresses:
+                self.inventory.set_variable(host, "ansible_host", addresses[host])

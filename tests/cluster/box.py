@@ -97,7 +97,7 @@ class Box:
             base,
             networkZones={"edge-lan": {"dnsNames": ["*.edge.test"], "cidrs": [self.subnet], "ports": [8443]}},
             trustBundles={"edge-ca": trusted},
-            endpoints={"box": _endpoint(model["MODEL_SHA256"])},
+            endpoints={"box": _endpoint(model["MODEL_SHA256"], self.hosts.address(NAME))},
             deployments={"box-gemma": real_model("box")},
             aliases={"box": claims.alias("box-gemma", residency="here")},
         )
@@ -139,11 +139,12 @@ class Box:
         shutil.rmtree(self.folder)
 
 
-def _endpoint(model_sha256: str) -> dict[str, Any]:
+def _endpoint(model_sha256: str, address: str) -> dict[str, Any]:
     return claims.endpoint(
         "box",
         f"https://{NAME}:8443/v1",
-        claims.private_tls("edge-lan", "edge-ca", "light_gateway_sidecar"),
+        # As in a home without a name server: nothing in the cluster can look the name up.
+        {**claims.private_tls("edge-lan", "edge-ca", "light_gateway_sidecar"), "address": address},
         sidecar={"maxRequestBytes": 1_048_576},
         runtime=claims.runtime(
             {"file": "/srv/models/model.gguf"},

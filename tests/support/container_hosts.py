@@ -65,6 +65,15 @@ class ContainerHosts:
         """Delete the hosts."""
         self.play("molecule/shared/destroy.yml")
 
+    def _instances(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = yaml.safe_load((self.folder / "instances.yml").read_text(encoding="utf-8"))
+        return found
+
+    def address(self, name: str) -> str:
+        """Return the address of a host that was created."""
+        (found,) = (str(one["address"]) for one in self._instances() if one["instance"] == name)
+        return found
+
     def inventory(self, names: Sequence[str]) -> Path:
         """Write an inventory of some of the hosts, out of what create.yml says about the connections."""
         endpoints = {one["name"]: [endpoint["id"] for endpoint in one["endpoints"]] for one in self.platforms}
@@ -76,7 +85,7 @@ class ContainerHosts:
                 "ansible_ssh_common_args": SSH_OPTIONS,
                 "hearth_endpoints": endpoints[one["instance"]],
             }
-            for one in yaml.safe_load((self.folder / "instances.yml").read_text(encoding="utf-8"))
+            for one in self._instances()
             if one["instance"] in names
         }
         file = self.folder / "inventory.yml"

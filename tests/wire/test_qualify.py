@@ -1,6 +1,5 @@
 """`hearth qualify` as it is typed: from an endpoint without evidence to a route, and back when it fails."""
 
-import dataclasses
 import hashlib
 import json
 import os
@@ -18,7 +17,6 @@ from hearth.compile.digests import isolation_document
 from hearth.compile.sidecar import host_layout
 from hearth.evidence.store import evidence_file
 from hearth.probe.run import own_namespace
-from hearth.probe.target import target_of
 from hearth.topology.resolve import resolve
 from tests.support import claims
 from tests.support.proxy_claims import capacity
@@ -36,7 +34,8 @@ VALUES = claims.overlay(
             ENDPOINT: claims.endpoint(
                 ENDPOINT,
                 f"https://{HOST}:8443/v1",
-                claims.private_tls("lan", "home-ca", "light_gateway_sidecar"),
+                # The namespace of these tests has no name server, as a home has none.
+                {**claims.private_tls("lan", "home-ca", "light_gateway_sidecar"), "address": "10.77.0.1"},
                 sidecar={"maxRequestBytes": 262_144, "maxResponseBytes": 1_048_576},
                 runtime=claims.runtime({"file": "/models/m.gguf"}, placement="host"),
                 runtimeCapacity=capacity(2, 2),
@@ -76,10 +75,6 @@ def project(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     write_facts(tmp_path, {"machineSha256": "ab" * 32, "inode": 1, "podUid": None}, isolation_document(upstream, 8081))
     (tmp_path / "token").write_text(TOKEN + "\n")
     monkeypatch.chdir(folder)
-    # The namespace of these tests has no name server; the name is verified all the same.
-    monkeypatch.setattr(
-        command, "target_of", lambda *a, **k: dataclasses.replace(target_of(*a, **k), address="10.77.0.1")
-    )
     assert run("runner-key", "new", "home-1", "-s", "home", "-o", str(tmp_path / "home-1.pem")) == 0
     return folder
 

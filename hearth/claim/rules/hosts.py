@@ -58,17 +58,13 @@ def sidecar_address(draft: Draft) -> Iterator[Finding]:
     """The sidecar of a host listens on IPv4 alone."""
     for name, endpoint in draft.claim.endpoints.items():
         url, runtime = base_url(endpoint.base_url), endpoint.runtime
-        if (
-            url is not None
-            and runtime is not None
-            and runtime.placement == "host"
-            and isinstance(url.host, IPv6Address)
-        ):
-            yield Finding(
-                ("endpoints", name, "baseUrl"),
-                "has an IPv6 address, and what Hearth installs on a host listens on IPv4 alone",
-                "Use a DNS name or an IPv4 address",
-            )
+        if runtime is None or runtime.placement != "host":
+            continue
+        found = "has an IPv6 address, and what Hearth installs on a host listens on IPv4 alone"
+        if url is not None and isinstance(url.host, IPv6Address):
+            yield Finding(("endpoints", name, "baseUrl"), found, "Use a DNS name or an IPv4 address")
+        if ":" in (endpoint.network_profile.address or ""):
+            yield Finding(("endpoints", name, "networkProfile", "address"), found, "Use an IPv4 address")
 
 
 RULES: Final = (one_host, pods, sidecar_address)

@@ -34,8 +34,6 @@ def _unsupported(draft: Draft) -> Iterator[tuple[Place, str]]:
         yield ("policy", "plaintext"), "loopback is"
     for name, endpoint in claim.endpoints.items():
         runtime = endpoint.runtime
-        if endpoint.network_profile.address is not None:
-            yield ("endpoints", name, "networkProfile", "address"), "is"
         if runtime is not None and runtime.engine == "vllm":
             yield ("endpoints", name, "runtime", "engine"), "vllm is"
         if runtime is not None and runtime.placement == "pod" and runtime.credential_ref is not None:

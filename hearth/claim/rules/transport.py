@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from hearth.claim.addresses import IPAddress, admits, classify, name_matches
+from hearth.claim.addresses import IPAddress, admits, classify, name_matches, parse_host
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.endpoints import Endpoint
 from hearth.claim.names import IN_CLUSTER
@@ -240,6 +240,51 @@ def _address_in_zone(place: Place, address: IPAddress, zone: NetworkZone, zone_i
         yield Finding(place, f"has an address outside the zone {zone_id}", "Add its range to the zone's cidrs")
 
 
+def declared_address(draft: Draft) -> Iterator[Finding]:
+    """S4-25, S4-26, S4-44: an address that is connected to unresolved is one, is in the zone, and is one name's."""
+    by_host: dict[str, tuple[str, str | None]] = {}
+    by_address: dict[str, tuple[str, str]] = {}
+    for name, endpoint in draft.claim.endpoints.items():
+        place: Place = ("endpoints", name, "networkProfile", "address")
+        text, url, runtime = endpoint.network_profile.address, base_url(endpoint.base_url), endpoint.runtime
+        if url is None or not isinstance(url.host, str) or endpoint.network_profile.mode == "public_tls":
+            if text is not None and url is not None:
+                yield Finding(place, "is for a private endpoint whose baseUrl has a name", "Remove it")
+            continue
+        if runtime is not None and runtime.placement == "pod":
+            if text is not None:
+                yield Finding(place, "has no meaning when the runtime is a Pod", "Remove it")
+            continue
+        other, its_address = by_host.setdefault(url.host, (name, text))
+        if its_address != text:
+            yield Finding(
+                place, f"differs from that of the endpoint {other}, which has the same host", "Write one in both"
+            )
+        if text is None:
+            continue
+        yield from _well_formed_in_zone(draft, place, text, endpoint.network_profile.network_zone_id)
+        if runtime is not None:
+            first, its_host = by_address.setdefault(text, (name, url.host))
+            if its_host != url.host:
+                yield Finding(
+                    place,
+                    f"is that of the endpoint {first}, which has another host in its baseUrl",
+                    "Call one machine by one name",
+                )
+
+
+def _well_formed_in_zone(draft: Draft, place: Place, text: str, zone_id: str | None) -> Iterator[Finding]:
+    try:
+        address = parse_host(f"[{text}]" if ":" in text else text)
+    except ValueError as error:
+        yield Finding(place, f"is one that {error}", "Write an address such as 192.168.1.20")
+        return
+    if isinstance(address, str):
+        yield Finding(place, "is a name", "Write an address such as 192.168.1.20")
+    elif zone_id is not None and (zone := draft.claim.network_zones.get(zone_id)) is not None:
+        yield from _address_in_zone(place, address, zone, zone_id)
+
+
 def trust(draft: Draft) -> Iterator[Finding]:
     """S4-54, S4-57: the trust bundle is declared; the built-in one is for Pods of Hearth alone."""
     for name, endpoint in _private(draft):
@@ -308,6 +353,7 @@ RULES: Final = (
     capacity_is_stated,
     plaintext,
     zone_membership,
+    declared_address,
     trust,
     headers,
     connection,

@@ -174,7 +174,7 @@ def _gateway_egress(topology: Topology) -> list[Rule]:
         if upstream.mode == "public_tls":
             public.add(port)
         else:
-            allowed = zone_addresses(upstream.cidrs)
+            allowed = zone_addresses(upstream.destinations)
             cidrs = (*allowed.ipv4, *(allowed.ipv6 if _has_ipv6(topology) else ()))
             hosts.setdefault(port, set()).update(cidrs)
     rules += [_blocks(sorted(cidrs), port) for port, cidrs in sorted(hosts.items()) if cidrs]

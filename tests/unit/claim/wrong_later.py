@@ -139,14 +139,4 @@ LATER = (
             )
         ],
     ),
-    Case(
-        "an address that no DNS knows",
-        [put("endpoints/native/networkProfile/address", "10.42.7.9")],
-        [
-            (
-                "hearth:endpoints.native.networkProfile.address: is not supported yet. Remove it; a later version of "
-                "Hearth will accept it."
-            )
-        ],
-    ),
 )

@@ -3,6 +3,29 @@
 from tests.unit.claim.case import Case
 from tests.unit.claim.examples import ENDPOINTS, drop, put
 
+_NUMBER = "is one that is a number but not an IPv4 address in its usual form. Write an address such as 192.168.1.20."
+_NO_ZONE = "has an address that no zone can permit: it is {}. Use an address of a private range."
+_NAMED = "is for a private endpoint whose baseUrl has a name. Remove it."
+_IPV4 = "has an IPv6 address, and what Hearth installs on a host listens on IPv4 alone. Use an IPv4 address."
+_ADDRESSES = (
+    (
+        "is outside the zone (S4-25)",
+        "native",
+        "10.42.8.9",
+        "has an address outside the zone models. Add its range to the zone's cidrs.",
+    ),
+    ("is the metadata service (S4-13)", "native", "169.254.169.254", _NO_ZONE.format("the metadata service")),
+    ("is loopback", "native", "127.0.0.1", _NO_ZONE.format("loopback")),
+    ("is public", "native", "9.9.9.9", _NO_ZONE.format("public")),
+    ("is link-local", "native", "fe80::1", _NO_ZONE.format("link-local")),
+    ("is a name", "native", "a.models.corp.example", "is a name. Write an address such as 192.168.1.20."),
+    ("is spelled otherwise", "native", "10.42.7", _NUMBER),
+    ("stands beside another one", "plain", "192.168.1.21", _NAMED),
+    ("is a vendor's", "vendor", "9.9.9.9", _NAMED),
+    ("is a Pod's", "pod", "10.96.0.1", "has no meaning when the runtime is a Pod. Remove it."),
+    ("no host of Hearth listens on", "host", "fd00:1::9", _IPV4),
+)
+
 TRANSPORT = (
     Case(
         "S4-29 public plain HTTP",
@@ -351,6 +374,39 @@ TRANSPORT = (
                 "hearth:endpoints.native.runtimeCapacity: is missing, and a private endpoint needs it. State "
                 "physicalRuntimeId, capacityDomainId, maxParallelRequests and maxQueuedRequests."
             )
+        ],
+    ),
+    *(
+        Case(
+            f"a declared address that {title}",
+            [put(f"endpoints/{name}/networkProfile/address", address)],
+            [f"hearth:endpoints.{name}.networkProfile.address: {said}"],
+        )
+        for title, name, address, said in _ADDRESSES
+    ),
+    Case(
+        "one host with two declared addresses",
+        [
+            put("endpoints/second", ENDPOINTS["native"]),
+            put("endpoints/native/networkProfile/address", "10.42.7.9"),
+        ],
+        [
+            "hearth:endpoints.second.networkProfile.address: differs from that of the endpoint native, which has the "
+            "same host. Write one in both."
+        ],
+    ),
+    Case(
+        "one declared address of two hosts that Hearth installs",
+        [
+            put("endpoints/host/networkProfile/address", "192.168.1.9"),
+            put("endpoints/second", ENDPOINTS["host"]),
+            put("endpoints/second/baseUrl", "https://llama.home.arpa:8443/v1"),
+            put("endpoints/second/networkProfile/address", "192.168.1.9"),
+            put("endpoints/second/runtimeCapacity/physicalRuntimeId", "second/server"),
+        ],
+        [
+            "hearth:endpoints.second.networkProfile.address: is that of the endpoint host, which has another host in "
+            "its baseUrl. Call one machine by one name."
         ],
     ),
 )

@@ -235,6 +235,7 @@ def test_a_document_never_changes_its_meaning(name: str) -> None:
         examples.put("trustBundles/home-ca/version", 4),
         examples.put("trustBundles/home-ca/sha256", "d" * 64),
         examples.put("endpoints/host/networkProfile/connection/poolIdleTimeoutMs", 20000),
+        examples.put("endpoints/host/networkProfile/address", "192.168.1.9"),
         examples.put("endpoints/host/endpointAuth", {"mode": "api_key", "credentialRef": "credential://host/workload"}),
         examples.put("endpoints/host/endpointAuth/credentialRef", "credential://host/other"),
         examples.put("endpoints/host/protocol", "openai_responses"),
@@ -284,6 +285,12 @@ def test_what_makes_a_new_revision(change: examples.Change) -> None:
 )
 def test_what_makes_none(change: examples.Change) -> None:
     assert revision(change) == revision()
+
+
+def test_a_declared_address_is_where_the_runtimes_own_port_is_tried() -> None:
+    other = resolve(claim(examples.put("endpoints/host/networkProfile/address", "192.168.1.9")))
+    assert digests.raw_target_document(other.endpoint("host"), 11434)["host"] == "192.168.1.9"
+    assert digests.profile_document(other, other.endpoint("host"))["address"] == "192.168.1.9"
 
 
 def test_the_value_of_a_header_is_in_no_digest() -> None:

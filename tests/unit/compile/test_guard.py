@@ -15,6 +15,7 @@ from hearth.claim.claim import Claim
 from hearth.compile.guard import CONNECT_TIMEOUT_MS, DnsSettings, compile_guard
 from hearth.compile.guard_ranges import Allowed, public_addresses, zone_addresses
 from hearth.topology.resolve import resolve
+from tests.support import claims
 from tests.support.proxy_claims import capacity, claim, plaintext_endpoint, private_endpoint, provider, sidecar_endpoint
 
 NAME = "gpu.lan.test"
@@ -144,6 +145,21 @@ def test_an_address_is_not_looked_up_and_a_name_is() -> None:
     assert not any("do-resolve" in line for line in found["frontend endpoint-address from guard_defaults"])
     resolved = [line for line in found["frontend endpoint-tls from guard_defaults"] if "do-resolve" in line]
     assert resolved == [f"http-request do-resolve(txn.address,guard,ipv4) str({NAME})"]
+
+
+def test_a_declared_address_is_connected_to_unresolved_and_verified_by_name() -> None:
+    profile = {**claims.private_tls("lan", "lan-ca"), "address": "10.77.0.9"}
+    found = claim({"a": private_endpoint(f"https://{NAME}:8443/v1", networkProfile=profile)})
+    text = compile_guard(resolve(found)).files
+    lines = guard(found)
+    frontend = lines["frontend endpoint-a from guard_defaults"]
+    assert "http-request set-var(txn.address) str(10.77.0.9),ipmask(32,128)" in frontend
+    assert not any("do-resolve" in line for line in frontend)
+    # Of the whole zone nothing else is open to it.
+    assert (text["endpoint-a.ipv4"], text["endpoint-a.ipv6"]) == ("10.77.0.9/32\n", "# none\n")
+    backend = lines["backend endpoint-a_upstream from guard_defaults"]
+    assert any(f" sni str({NAME}) verifyhost {NAME} " in line for line in backend)
+    assert f"http-request set-header Host '{NAME}:8443'" in backend
 
 
 def test_ipv6_is_asked_for_only_where_it_may_be_connected_to() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hearth.claim.claim import Claim
 from hearth.claim.problems import ClaimError
 from hearth.compile.host import host_plan
-from hearth.compile.host_endpoints import bundle_endpoints, credential_endpoints, host_endpoints
+from hearth.compile.host_endpoints import bundle_endpoints, credential_endpoints, host_addresses, host_endpoints
 from hearth.topology.resolve import resolve
 from tests.support import claims
 from tests.support.compiling import compile_sidecar, host_layout
@@ -220,6 +220,20 @@ def test_the_hosts_of_a_claim() -> None:
         }
     )
     assert host_endpoints(resolve(found)) == {"192.168.1.9": ("c",), "box.lan.test": ("a", "b")}
+
+
+def test_a_declared_address_is_the_hosts_own_and_no_source_of_plaintext() -> None:
+    with_address = endpoint(networkProfile__address="192.168.1.9")
+    plain = endpoint(
+        baseUrl="http://plain.lan.test:8081/v1",
+        endpointAuth={"mode": "none"},
+        networkProfile={**claims.private_plaintext("lan"), "address": "192.168.1.8"},
+        sidecar=None,
+    )
+    topology = resolve(claim({"a": with_address, "plain": plain}))
+    assert host_addresses(topology) == {"box.lan.test": "192.168.1.9", "plain.lan.test": "192.168.1.8"}
+    (runtime,) = host_plan(topology, ["plain"]).runtimes
+    assert runtime.plaintext_sources == ("192.168.1.0/24", "192.168.7.0/24")
 
 
 def test_who_uses_a_credential_or_a_bundle() -> None:

@@ -10,6 +10,7 @@ import pytest
 from hearth.claim.claim import Claim
 from hearth.compile.manifests import policies as built
 from hearth.topology.resolve import resolve
+from tests.support import claims
 from tests.support.compiling import tenant_of
 from tests.support.proxy_claims import claim, plaintext_endpoint, private_endpoint, provider, sidecar_endpoint
 
@@ -229,6 +230,13 @@ def test_the_gateway_leaves_the_cluster_for_zones_and_public_addresses_alone() -
         if connects(policies, GATEWAY, OUTSIDE[address], port)
     }
     assert open_ == {("10.77.0.9", 8443), ("10.77.0.9", 11434), ("8.8.8.8", 443), ("169.254.20.10", 53)}
+
+
+def test_a_declared_address_is_the_one_of_its_zone_that_is_open() -> None:
+    profile = {**claims.private_tls("lan", "lan-ca"), "address": "10.77.0.8"}
+    policies = system_policies(claim({"a": private_endpoint("https://gpu.lan.test:8443/v1", networkProfile=profile)}))
+    assert connects(policies, GATEWAY, Pod("10.77.0.8", None), 8443)
+    assert not connects(policies, GATEWAY, OUTSIDE["10.77.0.9"], 8443)
 
 
 def test_without_a_public_upstream_no_public_address_is_open() -> None:
