@@ -69,12 +69,24 @@ class Cluster(Shape):
 
 
 class Registry(Shape):
-    """Where images come from."""
+    """Where images come from, for a cluster that has no way to the public registries or not without a credential."""
 
-    mirror: OneLine | None = None
-    """Registry that has copies of the published images. Not supported yet."""
-    pull_secret: Identifier | None = None
-    """Secret that opens it. Not supported yet."""
+    mirror: (
+        Annotated[
+            str,
+            matching(
+                r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$",
+                "a registry with an optional path, such as registry.example/proxy, without https://",
+                max_length=150,
+            ),
+        ]
+        | None
+    ) = None
+    """Registry that the published images are pulled from, by the same digests: `docker.io/library/haproxy` is
+    `<mirror>/docker.io/library/haproxy` then. Images that the claim itself names are not touched."""
+    pull_secret: Annotated[str, matching(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "the name of a Secret")] | None = None
+    """Secret of the type `kubernetes.io/dockerconfigjson` in `system-llm` that every Pod there pulls its images with.
+    Somebody else makes it, before the first deployment."""
 
 
 class Bounds(Shape):
@@ -145,6 +157,6 @@ class Policy(Shape):
     cluster: Cluster = Cluster()
     """Facts of the cluster: its domain and its DNS."""
     registry: Registry = Registry()
-    """Where images come from. Not supported yet."""
+    """Where images come from."""
     bounds: Bounds = Bounds()
     """Upper bounds that no endpoint may exceed."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hearth.claim.problems import ClaimError, Problem
+from hearth.cluster.pull_secret import pull_secret_problems
 from hearth.compile.manifests.common import Object
 from hearth.compile.manifests.groups import Group
 from hearth.compile.names import (
@@ -72,7 +73,7 @@ class _Owner:
 def require_owned(
     kubernetes: KubernetesApi, topology: Topology, groups: Sequence[Group], former: Collection[str] = ()
 ) -> frozenset[Application]:
-    """Refuse what would take over something that is somebody else's, or delete it.
+    """Refuse what would take over something that is somebody else's, or delete it, or needs of them what is missing.
 
     Args:
         kubernetes: the cluster.
@@ -91,7 +92,7 @@ def require_owned(
     places = _places(topology)
     wanted = [each for group in groups for each in group.objects if isinstance(each.name, str)]
     there: set[str] = set()
-    problems: list[Problem] = []
+    problems = list(pull_secret_problems(kubernetes, topology))
     for each in wanted:
         if each.kind == "Namespace":
             found = kubernetes.namespace(each.name)

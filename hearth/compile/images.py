@@ -8,16 +8,15 @@ The local images run in this project's own cluster tests. What is written here a
 from their build files; no registry could be asked, so a first start of each is still to be seen.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from hearth.claim.policy import Policy
 from hearth.claim.problems import ClaimError, Problem
 from hearth.versions import versions
 
 ImageName = Literal["litellm", "postgres", "valkey", "haproxy", "llamacpp", "ollama", "python"]
 """A program that Hearth runs in a container."""
-Build = Literal["pinned", "localBuild"]
-"""`hearth:policy.images`."""
 
 
 @dataclass(frozen=True)
@@ -80,21 +79,22 @@ _PUBLISHED: Final[dict[ImageName, ImageProfile]] = {
 """The published images."""
 
 
-def image(build: Build, name: ImageName) -> ImageProfile:
-    """Return the image of a program in one of the two builds.
+def image(policy: Policy, name: ImageName) -> ImageProfile:
+    """Return the image of a program, of the build and from the registry that the environment asks for.
 
     Args:
-        build: what the policy of the environment asks for.
+        policy: the policy of the environment.
         name: the program.
 
     Raises:
         ClaimError: that build has no such image.
     """
-    local = build == "localBuild"
+    local = policy.images == "localBuild"
     profile = (_LOCAL if local else _PUBLISHED).get(name)
     if profile is None:
         built, other = ("local build", "pinned") if local else ("published set", "localBuild")
         raise ClaimError(
             [Problem("hearth:policy.images", f"the {built} has no image of {name}", f"Use {other}, or another engine")]
         )
-    return profile
+    mirror = None if local else policy.registry.mirror
+    return replace(profile, reference=f"{mirror}/{profile.reference}") if mirror else profile

@@ -164,3 +164,24 @@ def test_an_environment_knows_what_it_was_called_before() -> None:
     assert "belongs to the environment old" in declared(old, config=config)["refused"]
     result = declared(old, config=config, outputs={"environment": ["old", "local"]})
     assert result["exported"]["environment"] == ["new", "old", "local"]
+
+
+def pulling_with(name: str) -> dict[str, Any]:
+    config = config_of("local")
+    return {**config, "hearth:policy": {**config["hearth:policy"], "registry": {"pullSecret": name}}}
+
+
+@pytest.mark.parametrize(
+    ("type_", "said"),
+    [
+        (None, "hearth:policy.registry.pullSecret: names the Secret pull, which system-llm does not have. Make it: "),
+        ("Opaque", "names a Secret that is not of the type kubernetes.io/dockerconfigjson."),
+        ("kubernetes.io/dockerconfigjson", None),
+    ],
+)
+def test_a_secret_for_images_that_is_missing_is_said_before_anything_waits_for_it(
+    type_: str | None, said: str | None
+) -> None:
+    there = [{**present("Secret", "system-llm", "pull"), "type": type_}] if type_ else []
+    result = declared(space("system-llm"), *there, config=pulling_with("pull"))
+    assert (said in result["refused"]) if said else "refused" not in result

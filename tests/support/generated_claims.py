@@ -236,7 +236,7 @@ class Generator:
                 0.1,
                 egress=lambda: "none",
                 adopt=lambda: {"namespaces": ["null", "team-a"]} if self.often(0.2) else {},
-                registry=lambda: {"mirror": "m.example", "pullSecret": "pull"} if self.often(0.3) else {},
+                registry=lambda: self.maybe(0.5, mirror=lambda: "m.example:5000/p", pullSecret=lambda: "pull"),
                 cluster=lambda: self.maybe(
                     0.5,
                     nodeLocalDns=lambda: self.one(([], ["fd00::a", "10.0.0.10"])),
@@ -321,7 +321,8 @@ class Generator:
                 **self.maybe(0.1, posture=lambda: "local"),
             )
         made["protocol"] = protocol
-        made["networkProfile"] |= self.maybe(0.02, address=lambda: "192.168.1.9")
+        if kind in ("host", "native", "plain") or self.often(0.02):
+            made["networkProfile"] |= self.maybe(0.1, address=lambda: f"192.168.1.{20 + place}")
         if self.often(0.15):
             everything = ["chat", "completion", "responses", "embedding"]
             made["operations"] = ["embedding"] if protocol == "openai_embeddings" else everything

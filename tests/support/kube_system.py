@@ -80,6 +80,8 @@ def _answer(path: str, query: dict[str, str], objects: Sequence[dict[str, Any]])
         return {"items": [item for item in spaces if _selected(item, query.get("labelSelector", ""))]}
     kind = next((kind for kind, plural in RESOURCES.get(root, {}).items() if plural == parts[1]), None)
     found = [i for i in objects if i["kind"] == kind and i["metadata"].get("namespace") == parts[0]]
+    if len(parts) > 2:
+        return next((item for item in found if item["metadata"]["name"] == parts[2]), None)
     # Two pages, so that nobody reads only the first.
     half = len(found) // 2
     if "continue" in query:

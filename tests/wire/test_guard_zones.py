@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import claims
 from tests.support.pki import Authority
 from tests.support.proxy_claims import claim, plaintext_endpoint, private_endpoint, provider
 from tests.wire.client import head
@@ -47,12 +48,24 @@ def bench(haproxy_binary: str, folder: Path) -> Iterator[Bench]:
     found = claim(
         {
             "narrow": private_endpoint(f"https://{NAME}:8443/v1"),
+            "declared": private_endpoint(
+                f"https://{NAME}:8443/v1", networkProfile={**claims.private_tls("lan", "lan-ca"), "address": INSIDE}
+            ),
+            "other-name": private_endpoint(
+                "https://other.lan.test:8443/v1",
+                networkProfile={**claims.private_tls("lan", "lan-ca"), "address": INSIDE},
+            ),
             "plain": plaintext_endpoint(f"http://{NAME}:11434/v1"),
         },
         providers=[provider()],
         cidrs=("10.77.0.0/24", "fd12::/64"),
     )
-    environment = {"ENDPOINT_CREDENTIAL_NARROW": "narrow-credential", "LLM_PROVIDER_KEY_vendor_api_key": "vendor-key"}
+    environment = {
+        "ENDPOINT_CREDENTIAL_NARROW": "narrow-credential",
+        "ENDPOINT_CREDENTIAL_DECLARED": "declared-credential",
+        "ENDPOINT_CREDENTIAL_OTHER_NAME": "other-credential",
+        "LLM_PROVIDER_KEY_vendor_api_key": "vendor-key",
+    }
     with running_guard(haproxy_binary, folder, found, authority=OWN, public=OWN, environment=environment) as running:
         yield running
 
@@ -91,6 +104,29 @@ def test_an_address_of_the_zone_is_connected_to(
     bench.haproxy.lines(
         1, after=before, upstream="endpoint-narrow", resolved=address, peer=address, status=200, code="-"
     )
+
+
+@pytest.mark.parametrize("answer", [None, [], [ALSO_INSIDE], [OUTSIDE]])
+def test_a_declared_address_is_connected_to_whatever_a_name_server_says(
+    bench: Bench, listeners: dict[str, CountingUpstream], answer: list[str] | None
+) -> None:
+    bench.dns.names.pop(NAME, None)
+    if answer is not None:
+        bench.dns.names[NAME] = answer
+    asked = bench.dns.queries
+    assert bench.post("endpoint-declared").status == 200
+    assert bench.dns.queries == asked
+    assert reached(listeners) == {INSIDE}
+    (request,) = listeners[INSIDE].requests
+    assert request.header("host") == f"{NAME}:8443"
+
+
+def test_a_declared_address_whose_certificate_has_another_name_gets_no_request(
+    bench: Bench, listeners: dict[str, CountingUpstream]
+) -> None:
+    answer = bench.post("endpoint-other-name")
+    assert (answer.status, answer.code) == (502, "upstream_certificate_failed")
+    assert listeners[INSIDE].requests == []
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pydantic.alias_generators import to_camel
-
 from hearth.claim.draft import Draft, Finding
 from hearth.claim.reader import Path as Place
 
@@ -26,8 +24,6 @@ def _unsupported(draft: Draft) -> Iterator[tuple[Place, str]]:
     for name, tenant in claim.tenants.items():
         if tenant.open_webui:
             yield ("tenants", name, "openWebui"), "is"
-    for field in sorted(claim.policy.registry.model_fields_set):
-        yield ("policy", "registry", to_camel(field)), "is"
     if claim.policy.credentials != "kubernetesSecret":
         yield ("policy", "credentials"), "other than kubernetesSecret is"
     if claim.policy.plaintext == "loopback":

@@ -217,6 +217,17 @@ def built_engines(draft: Draft) -> Iterator[Finding]:
             )
 
 
+def built_images(draft: Draft) -> Iterator[Finding]:
+    """Images that are built here come from no registry."""
+    policy = draft.claim.policy
+    if draft.valid("policy", "images") and policy.images == "localBuild" and policy.registry.mirror is not None:
+        yield Finding(
+            ("policy", "registry", "mirror"),
+            "has no meaning with images localBuild, which come from no registry",
+            "Remove it, or use the images pinned",
+        )
+
+
 def engine_fields(draft: Draft) -> Iterator[Finding]:
     """Nothing that is declared is ignored: each field of a runtime is one that its engine and its place have."""
     for name, _, runtime in _runtimes(draft):
@@ -320,6 +331,7 @@ RULES: Final = (
     one_model_engines,
     served_names,
     built_engines,
+    built_images,
     engine_fields,
     one_boundary_for_one_runtime,
     one_runtime_behind_one_address,

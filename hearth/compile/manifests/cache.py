@@ -32,7 +32,7 @@ _COMPONENT: Final = "cache"
 
 def cache(topology: Topology, names: SecretNames) -> list[Object]:
     """Return Valkey. Its configuration is a Secret, because the password is in it."""
-    profile = image(topology.policy.images, "valkey")
+    profile = image(topology.policy, "valkey")
     valkey = container(
         "valkey",
         profile,
@@ -65,7 +65,7 @@ def cache(topology: Topology, names: SecretNames) -> list[Object]:
         },
     }
     return [
-        service_account(topology.namespace, CACHE, _COMPONENT),
+        service_account(topology, CACHE, _COMPONENT),
         service(topology.namespace, CACHE, _COMPONENT, {"valkey": CACHE_PORT}),
         Object.named(deployment),
     ]

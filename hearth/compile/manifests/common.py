@@ -10,6 +10,7 @@ from typing import Any, Final
 from hearth.claim.problems import ClaimError, Problem
 from hearth.compile.images import ImageProfile
 from hearth.compile.names import ADOPTED_ANNOTATION, ENVIRONMENT_LABEL, MANAGED_LABEL, MANAGER
+from hearth.topology.topology import Topology
 from hearth.versions import versions
 
 Manifest = dict[str, Any]
@@ -166,14 +167,19 @@ def config_map(namespace: str, name: str, component: str, data: Mapping[str, str
     )
 
 
-def service_account(namespace: str, name: str, component: str) -> Object:
-    """Return a ServiceAccount without a token: nothing here talks to the Kubernetes API."""
+def service_account(topology: Topology, name: str, component: str) -> Object:
+    """Return a ServiceAccount without a token: nothing here talks to the Kubernetes API.
+
+    Its Pods pull their images with the Secret that the environment names, if it names one.
+    """
+    pull_secret = topology.policy.registry.pull_secret
     return Object.named(
         {
             "apiVersion": "v1",
             "kind": "ServiceAccount",
-            "metadata": metadata(namespace, name, component),
+            "metadata": metadata(topology.namespace, name, component),
             "automountServiceAccountToken": False,
+            **({"imagePullSecrets": [{"name": pull_secret}]} if pull_secret else {}),
         }
     )
 

@@ -86,7 +86,7 @@ def database(topology: Topology, names: SecretNames, *, pool: int) -> list[Objec
         },
         app=DATABASE,
     )
-    profile = image(topology.policy.images, "postgres")
+    profile = image(topology.policy, "postgres")
     memory = _MEMORY_BASE_MIB + _MEMORY_PER_CONNECTION_MIB * connections
     bounds = resources(cpu="100m", memory="256Mi", memory_limit=f"{memory}Mi", storage="64Mi", storage_limit="256Mi")
     mounts = [
@@ -148,7 +148,7 @@ def database(topology: Topology, names: SecretNames, *, pool: int) -> list[Objec
         },
     }
     return [
-        service_account(topology.namespace, DATABASE, _COMPONENT),
+        service_account(topology, DATABASE, _COMPONENT),
         files,
         _volume_claim(topology, declared),
         service(topology.namespace, DATABASE, _COMPONENT, {"postgres": POSTGRES_PORT}, headless=True),

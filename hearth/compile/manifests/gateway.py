@@ -144,7 +144,7 @@ def gateway(
         app=GATEWAY,
     )
     proxy_config = config_map(topology.namespace, "llm-guard", _COMPONENT, proxy_files, app=GATEWAY)
-    litellm_image, haproxy_image = image(topology.policy.images, "litellm"), image(topology.policy.images, "haproxy")
+    litellm_image, haproxy_image = image(topology.policy, "litellm"), image(topology.policy, "haproxy")
     replicas = topology.gateway.replicas
     verify_database = database_address(topology).trust_bundle is not None
 
@@ -223,7 +223,7 @@ def gateway(
         },
     }
     made = [
-        service_account(topology.namespace, GATEWAY, _COMPONENT),
+        service_account(topology, GATEWAY, _COMPONENT),
         litellm_config,
         intake_code,
         proxy_config,

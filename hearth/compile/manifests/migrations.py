@@ -51,7 +51,7 @@ def migrations(topology: Topology, names: SecretNames, trust: Any) -> list[Objec
         {name: text_file(name) for name in ("lockdown.sh", "lockdown.sql", "views.py")},
         app=MIGRATIONS,
     )
-    litellm, postgres = image(topology.policy.images, "litellm"), image(topology.policy.images, "postgres")
+    litellm, postgres = image(topology.policy, "litellm"), image(topology.policy, "postgres")
     verify = address.trust_bundle is not None
     ca_mounts = [mount("database-ca", DATABASE_CA.rsplit("/", 1)[0], read_only=True)] if verify else []
     litellm_environment = [
@@ -136,4 +136,4 @@ def migrations(topology: Topology, names: SecretNames, trust: Any) -> list[Objec
             ),
         },
     }
-    return [service_account(topology.namespace, MIGRATIONS, _COMPONENT), files, Object(job, MIGRATIONS)]
+    return [service_account(topology, MIGRATIONS, _COMPONENT), files, Object(job, MIGRATIONS)]

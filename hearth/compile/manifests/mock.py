@@ -36,7 +36,7 @@ def mock(topology: Topology) -> list[Object]:
     """Return the mock model server, or nothing on a cluster with GPUs (S3-88)."""
     if not topology.gateway.mock:
         return []
-    profile = image(topology.policy.images, "python")
+    profile = image(topology.policy, "python")
     program = (package.files("hearth.serve") / "mock_server.py").read_text(encoding="utf-8")
     files = config_map(topology.namespace, f"{MOCK}-mock", _COMPONENT, {"mock_server.py": program}, app=MOCK)
     server = container(
@@ -69,7 +69,7 @@ def mock(topology: Topology) -> list[Object]:
         },
     }
     return [
-        service_account(topology.namespace, "llm-mock", _COMPONENT),
+        service_account(topology, "llm-mock", _COMPONENT),
         files,
         service(topology.namespace, MOCK, _COMPONENT, {"http": MOCK_PORT}),
         Object.named(deployment),

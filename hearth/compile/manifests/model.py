@@ -112,7 +112,7 @@ def fetch_containers(
         runtime: image of the runtime, whose user owns the files.
         resources: resources of each container.
     """
-    checker = image(topology.policy.images, "llamacpp")
+    checker = image(topology.policy, "llamacpp")
     made = []
     for model in models:
         if model.from_library:

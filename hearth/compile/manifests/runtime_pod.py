@@ -194,7 +194,7 @@ def _sidecar(topology: Topology, sidecar: SidecarConfig) -> dict[str, Any]:
     memory = math.ceil(sidecar.memory_bytes / 1024**2)
     return container(
         "sidecar",
-        image(topology.policy.images, "haproxy"),
+        image(topology.policy, "haproxy"),
         args=["-db", "-f", "/etc/sidecar/sidecar.cfg"],
         ports={"https": SIDECAR_PORT, "probe": GUARD_PROBE_PORT},
         resources=resources(cpu="25m", memory="64Mi", memory_limit=f"{memory}Mi"),
@@ -239,7 +239,7 @@ def runtime_pod(topology: Topology, upstream: Upstream, names: SecretNames, side
     runtime, capacity = _declared(upstream)
     models = pod_models(upstream)
     ollama = runtime.engine == "ollama"
-    profile = image(topology.policy.images, "ollama" if ollama else "llamacpp")
+    profile = image(topology.policy, "ollama" if ollama else "llamacpp")
     size = _mebibytes(runtime.memory) * len(models)
     storage = f"{size * (2 if ollama else 1) + 256}Mi"
     bounds = resources(
@@ -330,4 +330,4 @@ def runtime_pods(topology: Topology, names: SecretNames, sidecars: Mapping[str, 
     for pod in topology.pods:
         for found in runtime_pod(topology, pod, names, sidecars[pod.id.name]):
             made[found.kind, found.stable_name] = found
-    return [service_account(topology.namespace, SERVICE_ACCOUNT, _COMPONENT), *made.values()]
+    return [service_account(topology, SERVICE_ACCOUNT, _COMPONENT), *made.values()]

@@ -307,17 +307,32 @@ ZONES = (
         ],
     ),
     Case(
-        "a registry of one's own",
-        [put("policy/registry", {"mirror": "registry.corp.example", "pullSecret": "pull"})],
+        "a mirror of images that are built here",
+        [put("policy/images", "localBuild"), put("policy/registry", {"mirror": "registry.corp.example"})],
         [
-            (
-                "hearth:policy.registry.mirror: is not supported yet. Remove it; a later version of Hearth will "
-                "accept it."
-            ),
-            (
-                "hearth:policy.registry.pullSecret: is not supported yet. Remove it; a later version of Hearth will "
-                "accept it."
-            ),
+            "hearth:policy.registry.mirror: has no meaning with images localBuild, which come from no registry. Remove "
+            "it, or use the images pinned."
         ],
+    ),
+    *(
+        Case(
+            f"a mirror that is {title}",
+            [put("policy/registry", {"mirror": mirror})],
+            [
+                "hearth:policy.registry.mirror: is not well-formed. It must be a registry with an optional path, such "
+                "as registry.example/proxy, without https://."
+            ],
+        )
+        for title, mirror in (
+            ("an address of the web", "https://registry.corp.example"),
+            ("in capital letters", "Registry.corp.example"),
+            ("a folder that ends with a slash", "registry.corp.example/proxy/"),
+            ("an image with a tag", "registry.corp.example/proxy:1.0"),
+        )
+    ),
+    Case(
+        "a pull secret that no Secret can be called",
+        [put("policy/registry", {"pullSecret": "Pull_Me"})],
+        ["hearth:policy.registry.pullSecret: is not well-formed. It must be the name of a Secret."],
     ),
 )

@@ -35,3 +35,32 @@ def compiled_with_cluster(cluster: dict[str, Any]) -> list[dict[str, Any]]:
     changes = (examples.put("policy/cluster", cluster), examples.put("endpoints/pod/baseUrl", pod))
     loaded = examples.load(examples.claim(*changes))
     return all_manifests(loaded.claim, compile_claim(loaded.claim, bundles=loaded.bundles))
+
+
+def images_and_accounts(registry: dict[str, Any], images: str = "pinned") -> tuple[set[str], list[dict[str, Any]]]:
+    """Return every image of the claim's manifests, and the ServiceAccounts of Hearth's own Pods."""
+    model = examples.put("policy/registry", registry)
+    loaded = examples.load(examples.claim(model, examples.put("policy/images", images)))
+    found = all_manifests(loaded.claim, compile_claim(loaded.claim, bundles=loaded.bundles))
+    pods = [item["spec"]["template"]["spec"] for item in found if "template" in item.get("spec", {})]
+    containers = [each for pod in pods for each in (*pod["containers"], *pod.get("initContainers", ()))]
+    assert containers
+    accounts = [item for item in found if item["kind"] == "ServiceAccount"]
+    return {each["image"] for each in containers}, [a for a in accounts if a["metadata"]["namespace"] == "system-llm"]
+
+
+def test_published_images_come_from_the_mirror_by_the_same_digests() -> None:
+    plain, _ = images_and_accounts({})
+    mirrored, _ = images_and_accounts({"mirror": "registry.corp.example:5000/proxy"})
+    own = {"registry.example/m@sha256:" + "ab" * 32}
+    assert own <= plain
+    assert mirrored == {f"registry.corp.example:5000/proxy/{name}" for name in plain - own} | own
+    assert all("@sha256:" in name for name in mirrored)
+
+
+def test_every_pod_pulls_with_the_secret_that_the_claim_names() -> None:
+    _, without = images_and_accounts({})
+    assert not any("imagePullSecrets" in account for account in without)
+    _, accounts = images_and_accounts({"pullSecret": "pull"}, images="localBuild")
+    assert {account["metadata"]["name"] for account in accounts} == {item["metadata"]["name"] for item in without}
+    assert [account["imagePullSecrets"] for account in accounts] == [[{"name": "pull"}]] * len(accounts)
