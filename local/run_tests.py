@@ -56,7 +56,8 @@ def parts(*, edge: bool) -> tuple[Part, ...]:
         Part("checks", ("local/check.sh",)),
         Part("prepare", ("local/prepare.sh",), nice=5),
         Part("programs", ("local/test-tools.sh",), ("prepare",), nice=5),
-        Part("wire", (*PYTEST, "tests/wire"), ("checks", "programs")),
+        Part("wire", (*PYTEST, "tests/wire", "-m", "not gateway and not long"), ("checks", "programs")),
+        Part("gateway", (*PYTEST, "tests/wire", "-m", "gateway and not long"), ("checks", "programs")),
         Part("create", ("local/cluster.sh",), ("prepare",), on_cluster, nice=5),
         # a test of the cluster has a host beside it
         Part("cluster", (*PYTEST, "tests/cluster"), ("checks", "create", *hosts), {"HEARTH_KEEP_CLUSTER": "1"}),

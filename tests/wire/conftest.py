@@ -19,6 +19,19 @@ from tests.support.litellm import LITELLM_PROGRAMS, LiteLLM, LiteLLMProgram, lit
 from tests.support.lockdown import GATEWAY_ROLE, lock_down, make_role
 from tests.support.tools import tool
 
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what starts LiteLLM or its database: `make test` runs these beside the tests of the proxies, which mostly
+    wait as well.
+    """
+    for item in items:
+        if isinstance(item, pytest.Function) and not {"litellm_program", "database_server", "gateway"}.isdisjoint(
+            item.fixturenames
+        ):
+            item.add_marker("gateway")
+
+
 ADDRESSES = (
     "10.77.0.1/32",
     "10.77.0.2/32",
