@@ -153,7 +153,8 @@ class Runtime(Shape):
         Annotated[str, matching(r"^[a-z0-9][a-z0-9._-]{0,63}$", "the name of a llama.cpp chat template")] | None
     ) = None
     """llama.cpp's name of a chat template, such as `gemma`, for a model file that carries none of its own. Without
-    the right one a model still answers, and answers badly."""
+    the right one a model still answers, and answers badly. llama.cpp takes no tools with it: a request that has any is
+    refused with 400."""
     pooling: Literal["mean", "cls", "last"] | None = None
     """How llama.cpp makes one vector of an input, for an embedding model whose file does not say it."""
     threads: Annotated[int, Field(ge=1, le=512)] | None = None

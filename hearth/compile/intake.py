@@ -84,12 +84,19 @@ def _model(topology: Topology, targets: list[Target]) -> dict[str, Any]:
         "defaultMaxTokens": min(_default_tokens(target) for target in targets),
         "engines": [_engine(topology, target) for target in targets],
         "extraFields": sorted(set.intersection(*fields)),
+        "tools": all(_takes_tools(topology, target) for target in targets),
     }
 
 
 def _default_tokens(target: Target) -> int:
     declared = target.deployment.default_max_tokens if target.deployment else None
     return declared or max(1, min(MOST_DEFAULT_TOKENS, target.context_tokens // 2))
+
+
+def _takes_tools(topology: Topology, target: Target) -> bool:
+    """Return whether tools may be asked for: llama.cpp answers them with 500 where its chat template is a named one."""
+    runtime = topology.upstream(target.reached_by).runtime if target.reached_by else None
+    return runtime is None or runtime.engine != "llamaCpp" or runtime.chat_template is None
 
 
 def _engine(topology: Topology, target: Target) -> str | None:

@@ -1,12 +1,14 @@
 """The budget of every person, as a Pulumi resource (S3-54 … S3-58)."""
 
+from contextlib import suppress
 from typing import ClassVar
 
 import pulumi
-from pulumi.dynamic import CreateResult, ReadResult, Resource, UpdateResult
+from pulumi.dynamic import CreateResult, DiffResult, ReadResult, Resource, UpdateResult
 
 from hearth.gatewayapi.provider import GatewayProvider
 from hearth.gatewayapi.records import Budget, WantedBudget
+from hearth.kubeapi.errors import OperatorError
 from hearth.kubeapi.provider import CLUSTER, Props, is_whole_above_zero, step
 
 
@@ -28,11 +30,26 @@ class PersonBudgetProvider(GatewayProvider):
     @step
     def create(self, props: Props) -> CreateResult:
         """Make the budget, or take up the one that is there."""
+        return CreateResult(props["budget_id"], self._written(props))
+
+    def _written(self, props: Props) -> Props:
         wanted = _wanted(props)
         with self.gateway(props) as client:
             there = client.budget(wanted.budget_id)
             made = client.create_budget(wanted) if there is None else client.update_budget(wanted)
-        return CreateResult(wanted.budget_id, _outputs(props, made))
+        return _outputs(props, made)
+
+    def diff(self, _id: str, _olds: Props, _news: Props) -> DiffResult:
+        """Compare what the gateway has now with what is wanted: a budget that somebody changed there, or deleted, does
+        not outlive the next deployment (S3-55). A gateway that cannot be asked is taken to have what was last seen.
+        """
+        seen = _olds
+        with suppress(OperatorError):
+            if self.is_ready(_olds):
+                with self.gateway(_olds) as client:
+                    there = client.budget(_id)
+                seen = _outputs(_olds, there) if there else {CLUSTER: _olds.get(CLUSTER), "budget_id": _id}
+        return super().diff(_id, seen, _news)
 
     @step
     def read(self, id_: str, props: Props) -> ReadResult:
@@ -44,8 +61,7 @@ class PersonBudgetProvider(GatewayProvider):
     @step
     def update(self, _id: str, _olds: Props, _news: Props) -> UpdateResult:
         """Write what changed. The replicas hold to it when their copy is a minute old."""
-        with self.gateway(_news) as client:
-            return UpdateResult(_outputs(_news, client.update_budget(_wanted(_news))))
+        return UpdateResult(self._written(_news))
 
     @step
     def delete(self, _id: str, _props: Props) -> None:

@@ -25,3 +25,11 @@ class GatewayProvider(ClusterProvider):
             GatewayUnavailableError: no Pod of the gateway is Ready.
         """
         return connect.gateway(self.kubernetes(props))
+
+    def is_ready(self, props: Props) -> bool:
+        """Return whether a Pod of the gateway is Ready now, so that nobody would have to wait for it.
+
+        Raises:
+            ClusterError: the cluster cannot be used.
+        """
+        return bool(connect.ready_pods(self.kubernetes(props)))

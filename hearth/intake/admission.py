@@ -126,6 +126,7 @@ def admit(settings: Settings, operation: Operation, text: bytes, *, header_user:
         raise ModelRefusedError(name, MODEL_NOT_FOUND, param="model")
     if operation not in model.operations:
         raise ModelRefusedError(name, OPERATION_NOT_OFFERED, param="model")
+    _refuse_tools(name, model, request)
     return Admitted(
         body=_canonical(request, operation, user, _limit(name, model, limits), _extra_body(name, model, extra)),
         model=name,
@@ -252,6 +253,13 @@ def _extra_body(name: str, model: Model, extra: dict[str, Any]) -> dict[str, Any
             raise ModelRefusedError(name, INVALID_PARAMETER, (text,), param=field)
         found[field] = value
     return found
+
+
+def _refuse_tools(name: str, model: Model, request: Shape) -> None:
+    """Refuse what the model server would answer with an error of its own, as if it were at fault."""
+    asked = next((field for field in ("tools", "tool_choice") if getattr(request, field, None)), None)
+    if asked is not None and not model.tools:
+        raise ModelRefusedError(name, INVALID_PARAMETER, (f"{asked}: this model takes no tools.",), param=asked)
 
 
 def _canonical(request: Shape, operation: Operation, user: str | None, limit: int, extra_body: dict[str, Any]) -> bytes:

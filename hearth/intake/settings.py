@@ -28,6 +28,8 @@ class Model(BaseModel):
     """What serves each of its deployments; none where that is somebody else's secret."""
     extra_fields: Annotated[frozenset[str], Field(alias="extraFields", strict=False)] = frozenset()
     """Further fields that the claim allows at every one of its deployments."""
+    tools: bool = True
+    """Whether every one of its deployments takes tools."""
 
     @cached_property
     def fields(self) -> frozenset[str]:

@@ -35,6 +35,23 @@ print(len(pieces))
     assert int(answer) >= 3, "an answer in one piece is not a stream"
 
 
+def test_the_real_model_with_a_template_by_name_says_that_it_takes_no_tools(platform: Platform) -> None:
+    """llama.cpp itself answers it with 500, as if it were at fault."""
+    answer = ask(
+        platform,
+        """
+tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+try:
+    messages = [{"role": "user", "content": "x"}]
+    client.chat.completions.create(model="gemma", max_tokens=4, tools=[tool], messages=messages)
+    print("answered")
+except openai.APIStatusError as error:
+    print(error.status_code, error.code, error.param)
+""",
+    )
+    assert answer.strip() == "400 invalid_parameter tools"
+
+
 def test_curl_works_with_the_three_values_of_the_secret(platform: Platform) -> None:
     secret = platform.kube.secret("tenant-family", "llm-credentials-notes")
     assert secret["OPENAI_API_BASE"] == secret["OPENAI_API_BASE_URL"] == secret["OPENAI_BASE_URL"]

@@ -55,6 +55,17 @@ def test_an_alias_takes_what_all_of_its_deployments_take() -> None:
     assert model["operations"] == ["chat"]
 
 
+def test_a_template_by_name_takes_no_tools() -> None:
+    def declare(values: dict[str, Any]) -> None:
+        examples.two_deployments(values)
+
+    named = examples.put("endpoints/pod/runtime/chatTemplate", "gemma")
+    assert {name for name, model in compiled(declare)["models"].items() if not model["tools"]} == set()
+    # An alias takes what all of its deployments take.
+    without = {name for name, model in compiled(declare, named)["models"].items() if not model["tools"]}
+    assert without == {"gemma", "house"}
+
+
 def test_an_answer_without_a_bound_leaves_room_for_the_prompt() -> None:
     models = compile_intake(resolve(loaded("production").claim))["models"]
     for model in models.values():

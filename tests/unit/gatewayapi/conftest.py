@@ -22,6 +22,7 @@ def litellm(monkeypatch: pytest.MonkeyPatch) -> ScriptedLiteLLM:
         yield scripted.client()
 
     monkeypatch.setattr(GatewayProvider, "gateway", opened)
+    monkeypatch.setattr(GatewayProvider, "is_ready", lambda _, props: True)
     return scripted
 
 

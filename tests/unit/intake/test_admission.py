@@ -299,3 +299,19 @@ def test_a_stream_is_known_as_one() -> None:
     admitted = admit(SETTINGS, "chat", text)
     assert admitted.stream
     assert json.loads(admitted.body)["stream_options"] == {"include_usage": True}
+
+
+@pytest.mark.parametrize("operation", ["chat", "responses"])
+@pytest.mark.parametrize("choice", [{}, {"tool_choice": "none"}])
+def test_a_model_that_takes_no_tools_is_asked_for_none(operation: Operation, choice: dict[str, Any]) -> None:
+    function = {"name": "f", "parameters": {"type": "object"}}
+    tool = {"type": "function", **(function if operation == "responses" else {"function": function})}
+    body = {**BODIES[operation], "tools": [tool], **choice}
+    plain = SETTINGS.models[body["model"]]
+    without = SETTINGS.model_copy(update={"models": {body["model"]: plain.model_copy(update={"tools": False})}})
+    assert admit(SETTINGS, operation, json.dumps(body).encode())
+    with pytest.raises(ModelRefusedError) as caught:
+        admit(without, operation, json.dumps(body).encode())
+    assert (caught.value.refusal, caught.value.param) == (errors.INVALID_PARAMETER, "tools")
+    assert "tools: this model takes no tools." in caught.value.message
+    assert admit(without, operation, json.dumps({**BODIES[operation], "tools": []}).encode())
