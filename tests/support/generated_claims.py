@@ -228,7 +228,7 @@ class Generator:
             "clusterCidrs": self.one(
                 (
                     {"services": ["10.96.0.0/16"], "pods": ["10.244.0.0/16"]},
-                    {"services": ["fd00:10::/112"], "pods": ["fd00:20::/56", "100.64.0.0/16"]},
+                    {"services": ["fd00:10::/112", "10.97.0.0/16"], "pods": ["fd00:20::/56", "100.64.0.0/16"]},
                 )
             ),
             "plaintext": self.one(("forbid", "zone", "zone", "overlay", "loopback") if self.often(0.1) else ("zone",)),

@@ -95,6 +95,13 @@ def cluster_ranges(draft: Draft) -> Iterator[Finding]:
                 )
             else:
                 found[key].append(network)
+    for key, networks in found.items():
+        if networks and not any(network.version == 4 for network in networks):
+            yield Finding(
+                ("policy", "clusterCidrs", key),
+                "has no IPv4 range, and everything that Hearth runs listens on IPv4",
+                "Write the IPv4 range as well, or use a cluster that has one",
+            )
     for index, pods in enumerate(found["pods"]):
         if any(inside(pods, services) or inside(services, pods) for services in found["services"]):
             yield Finding(

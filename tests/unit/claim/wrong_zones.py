@@ -306,6 +306,17 @@ ZONES = (
             )
         ],
     ),
+    *(
+        Case(
+            f"C-2 {key} of a cluster without IPv4",
+            [put(f"policy/clusterCidrs/{key}", ["fd00:10::/112"])],
+            [
+                f"hearth:policy.clusterCidrs.{key}: has no IPv4 range, and everything that Hearth runs listens on "
+                "IPv4. Write the IPv4 range as well, or use a cluster that has one."
+            ],
+        )
+        for key in ("services", "pods")
+    ),
     Case(
         "a mirror of images that are built here",
         [put("policy/images", "localBuild"), put("policy/registry", {"mirror": "registry.corp.example"})],
