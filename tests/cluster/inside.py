@@ -28,19 +28,24 @@ def admin(platform: Platform, method: str, path: str, body: object = None, pod: 
 
 
 def sql(platform: Platform, role: str, statement: str) -> str:
-    """Run SQL in the database's Pod as a role, with its password by standard input; return output and errors."""
+    """Run SQL in the database's Pod as a role; return output and errors.
+
+    `postgres` comes over the Unix socket and has no password; the others' comes by standard input.
+    """
+    pod = platform.kube.pod_names("system-llm", "hearth.dev/role=database")[0]
+    if role == "postgres":
+        script = "psql -X -At -v ON_ERROR_STOP=1 -h /run/postgresql -U postgres -d litellm 2>&1 || true"
+        return platform.kube.execute("system-llm", pod, "sh", "-c", script, stdin=statement, container="postgres")
     names = [
         secret["metadata"]["name"]
         for secret in platform.kube.json("-n", "system-llm", "get", "secrets")["items"]
         if secret["metadata"]["name"].startswith("llm-database-")
     ]
-    key = {"postgres": "superuser-password", "litellm": "owner-password", "litellm_gateway": "gateway-password"}[role]
+    key = {"litellm": "owner-password", "litellm_gateway": "gateway-password"}[role]
     password = platform.kube.secret("system-llm", names[-1])[key]
-    pod = platform.kube.pod_names("system-llm", "hearth.dev/role=database")[0]
-    host = "$(ls -d /run/postgresql /var/run/postgresql 2>/dev/null | head -n 1)" if role == "postgres" else "127.0.0.1"
     script = (
         "read -r PGPASSWORD; export PGPASSWORD; "
-        f'psql -X -At -v ON_ERROR_STOP=1 -h "{host}" -U {role} -d litellm 2>&1 || true'
+        f"psql -X -At -v ON_ERROR_STOP=1 -h 127.0.0.1 -U {role} -d litellm 2>&1 || true"
     )
     return platform.kube.execute(
         "system-llm", pod, "sh", "-c", script, stdin=f"{password}\n{statement}\n", container="postgres"
