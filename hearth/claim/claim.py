@@ -40,3 +40,11 @@ class Claim(Shape):
     """Sharing with other sites. Not supported yet."""
     policy: Policy = Policy()
     """What this environment permits."""
+
+    def deployments_on(self, endpoint: str) -> tuple[Deployment, ...]:
+        """Return the deployments of an endpoint.
+
+        Args:
+            endpoint: its id.
+        """
+        return tuple(found for found in self.deployments.values() if found.endpoint == endpoint)

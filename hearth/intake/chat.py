@@ -23,6 +23,7 @@ from hearth.intake.fields import (
     ModelName,
     ParticipantName,
     Penalty,
+    RefusalPart,
     Seed,
     Shape,
     Share,
@@ -45,13 +46,6 @@ class TextPart(Shape):
     text: Text
     cache_control: Dropped = None
     prompt_cache_breakpoint: Dropped = None
-
-
-class RefusalPart(Shape):
-    """A model's refusal, given back to it."""
-
-    type: Literal["refusal"]
-    refusal: Text
 
 
 class ImageAddress(Shape):

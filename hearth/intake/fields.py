@@ -115,6 +115,13 @@ class JsonSchemaFormat(Shape):
     strict: bool | None = None
 
 
+class RefusalPart(Shape):
+    """A model's refusal, given back to it."""
+
+    type: Literal["refusal"]
+    refusal: Text
+
+
 class StreamOptions(Shape):
     """What a stream carries beside the answer."""
 

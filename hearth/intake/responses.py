@@ -22,6 +22,7 @@ from hearth.intake.fields import (
     JsonSchema,
     Long,
     ModelName,
+    RefusalPart,
     Shape,
     Share,
     Temperature,
@@ -68,14 +69,7 @@ class OutputText(Shape):
     logprobs: Dropped = None
 
 
-class OutputRefusal(Shape):
-    """A refusal of the model, given back to it."""
-
-    type: Literal["refusal"]
-    refusal: Text
-
-
-Part = Annotated[InputText | InputImage | InputFile | OutputText | OutputRefusal, Field(discriminator="type")]
+Part = Annotated[InputText | InputImage | InputFile | OutputText | RefusalPart, Field(discriminator="type")]
 
 
 class Message(Shape):

@@ -15,7 +15,7 @@ from hearth.topology.upstreams import DEFAULT_BOUNDS, Bounds, Credential, Runtim
 def endpoint_upstreams(claim: Claim) -> Iterator[Upstream]:
     """Yield the upstream of every endpoint, sorted by id."""
     for name, endpoint in sorted(claim.endpoints.items()):
-        deployments = [found for found in claim.deployments.values() if found.endpoint == name]
+        deployments = claim.deployments_on(name)
         yield Upstream(
             id=UpstreamId("endpoint", name),
             address=address_of(endpoint.base_url),

@@ -12,7 +12,7 @@ from hearth.claim.rules.public import base_url
 
 
 def _installed(draft: Draft, name: str, endpoint: Endpoint, runtime: Runtime, port: int) -> Installed:
-    deployments = [found for found in draft.claim.deployments.values() if found.endpoint == name]
+    deployments = draft.claim.deployments_on(name)
     profile = endpoint.network_profile
     return Installed(
         name=name,
@@ -47,7 +47,7 @@ def pods(draft: Draft) -> Iterator[Finding]:
     for name, endpoint in draft.claim.endpoints.items():
         runtime = endpoint.runtime
         if runtime is not None and runtime.placement == "pod" and runtime.engine != "vllm":
-            asked = [item for item in draft.claim.deployments.values() if item.endpoint == name]
+            asked = draft.claim.deployments_on(name)
             wanted = {item.model for item in asked}
             operations = {operation for item in asked for operation in item.operations}
             yield from one_kind_of_answer(("endpoints", name, "runtime"), runtime.engine, operations)

@@ -249,8 +249,7 @@ def engine_fields(draft: Draft) -> Iterator[Finding]:
 
 
 def _only_embeds(draft: Draft, name: str) -> bool:
-    deployments = [found for found in draft.claim.deployments.values() if found.endpoint == name]
-    return only_vectors({operation for found in deployments for operation in found.operations})
+    return only_vectors({operation for found in draft.claim.deployments_on(name) for operation in found.operations})
 
 
 Boundary = tuple[object, ...]
