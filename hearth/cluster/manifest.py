@@ -1,5 +1,6 @@
 """One function turns any manifest into a Pulumi resource of its own kind, with options by kind from one table."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +39,7 @@ class KindOptions:
     retain: bool = False
     """Whether the object stays in the cluster when it leaves the program."""
     minutes: int | None = None
-    """How long creating and updating may take, in minutes."""
+    """How long creating and updating may take at least, in minutes."""
     annotations: Mapping[str, str] = field(default_factory=dict)
     """What Pulumi's Kubernetes provider has to know beyond what holds for every kind."""
 
@@ -123,6 +124,20 @@ def _comes_back(manifest: Mapping[str, Any]) -> bool:
     return bool(manifest["kind"] == "ServiceAccount" and manifest["metadata"]["name"] == "default")
 
 
+def patience_minutes(manifest: Mapping[str, Any]) -> int | None:
+    """Return how long Pulumi waits for an object, in minutes; none for its own default.
+
+    Never less than the object itself may take: a Pod may fetch a model for an hour, and a run that gave up before would
+    fail at what goes on.
+
+    Args:
+        manifest: the object.
+    """
+    least = OPTIONS.get(str(manifest["kind"]), KindOptions()).minutes
+    deadline = manifest.get("spec", {}).get("progressDeadlineSeconds")
+    return max(least or 0, math.ceil(deadline / 60) + 1) if deadline else least
+
+
 def deploy(
     declared: Object,
     *,
@@ -140,7 +155,8 @@ def deploy(
     """
     options = OPTIONS.get(declared.kind, KindOptions())
     manifest = _with_annotations(declared.manifest, {**OWNERSHIP, **options.annotations})
-    timeout = f"{options.minutes}m" if options.minutes else None
+    minutes = patience_minutes(manifest)
+    timeout = f"{minutes}m" if minutes else None
     return Manifest(
         logical_name(declared),
         manifest,

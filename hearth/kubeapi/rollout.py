@@ -50,17 +50,21 @@ def wait_for_rollout(
         pause: what waits between two looks, in seconds.
 
     Raises:
-        ClusterError: it has not within `WAIT_SECONDS`, or the Kubernetes API cannot be used.
+        ClusterError: it has not within `WAIT_SECONDS` or the longer time that it may take itself, or the Kubernetes
+            API cannot be used.
     """
     reason: str | None = "it is not there"
-    for _ in range(WAIT_SECONDS // _PAUSE_SECONDS):
+    waited, patience = 0, WAIT_SECONDS
+    while waited < patience:
         there = kubernetes.workload(kind, namespace, name)
         reason = "it is not there" if there is None else unfinished(there)
         if reason is None:
             return
+        patience = max(WAIT_SECONDS, (there or {}).get("spec", {}).get("progressDeadlineSeconds", 0))
         pause(_PAUSE_SECONDS)
+        waited += _PAUSE_SECONDS
     raise ClusterError(
-        f"the {kind} {namespace}/{name} did not roll out within {WAIT_SECONDS} s: {reason}. Look at its Pods "
+        f"the {kind} {namespace}/{name} did not roll out within {patience} s: {reason}. Look at its Pods "
         f"(`kubectl -n {namespace} get pods -l app.kubernetes.io/name={name}`, then `kubectl -n {namespace} "
         "describe pod` and `logs` of the one that is not ready), mend the cause, and run the same command again."
     )

@@ -1,5 +1,6 @@
 """Everything that `hearth render` writes is accepted by a real API server (server-side dry run)."""
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -42,3 +43,20 @@ def test_every_manifest_passes_a_server_side_dry_run(platform: Platform, stack: 
     finally:
         names = [manifest["metadata"]["name"] for manifest in namespaces]
         platform.kube.run("delete", "namespace", *names, "--wait=false")
+
+
+def test_the_pod_of_the_client_guide_is_admitted_in_a_tenants_namespace(platform: Platform) -> None:
+    guide = (ROOT / "docs/client-guide.md").read_text(encoding="utf-8")
+    text = next(part for part in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL) if "kind: Pod" in part)
+    pod = yaml.safe_load(text)
+    pod["metadata"]["name"] = "of-the-guide"
+
+    def admitted(manifest: dict[str, Any]) -> bool:
+        shown = platform.kube.run(
+            "create", "--dry-run=server", "--validate=strict", "-f", "-", stdin=yaml.safe_dump(manifest), check=False
+        )
+        return "pod/of-the-guide created (server dry run)" in shown
+
+    assert admitted(pod)
+    del pod["spec"]["securityContext"]
+    assert not admitted(pod), "the namespace admits anything"

@@ -4,9 +4,19 @@ from typing import Any
 
 import pytest
 
-from hearth.cluster.manifest import OPTIONS, OWNERSHIP, REPLACE_UNREADY, SKIP_AWAIT, former_name, logical_name
+from hearth.cluster.manifest import (
+    OPTIONS,
+    OWNERSHIP,
+    REPLACE_UNREADY,
+    SKIP_AWAIT,
+    former_name,
+    logical_name,
+    patience_minutes,
+)
 from hearth.compile.manifests.common import Object
+from tests.support.compiling import all_manifests, compile_claim
 from tests.support.program import example
+from tests.unit.claim import examples
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +82,20 @@ def test_a_failed_job_is_replaced_and_what_is_declared_wins(local: dict[str, Any
         assert {name: annotations.get(name) for name in OWNERSHIP} == OWNERSHIP
     (job,) = [inputs for key, inputs in given.items() if key.startswith("kubernetes:batch/v1:Job|")]
     assert job["metadata"]["annotations"] == {**OWNERSHIP, **REPLACE_UNREADY}
+
+
+def test_nothing_is_given_up_before_the_time_that_it_may_take() -> None:
+    """A Pod may fetch its model for an hour."""
+    source = {"url": "https://models.example/model.gguf"}
+    loaded = examples.load(examples.claim(examples.put("endpoints/pod/runtime/models/0/source", source)))
+    found = all_manifests(loaded.claim, compile_claim(loaded.claim, bundles=loaded.bundles))
+    deadlines = {
+        item["metadata"]["name"]: (item["spec"]["progressDeadlineSeconds"], patience_minutes(item))
+        for item in found
+        if "progressDeadlineSeconds" in item.get("spec", {})
+    }
+    assert deadlines["llm-pod"][0] > 3600
+    assert all(minutes is not None and minutes * 60 > seconds for seconds, minutes in deadlines.values())
+    (job,) = (item for item in found if item["kind"] == "Job")
+    assert patience_minutes(job) == job["spec"]["activeDeadlineSeconds"] / 60
+    assert patience_minutes({"kind": "ConfigMap"}) is None

@@ -70,3 +70,13 @@ def test_one_that_does_not_come_is_given_up_with_its_reason() -> None:
     with pytest.raises(ClusterError, match="not roll out within 900 s: 1 of 2 Pods are of the new template"):
         wait_for_rollout(scripted, "Deployment", "system-llm", "llm-gateway", pause=pauses.append)
     assert sum(pauses) == len(pauses) == WAIT_SECONDS
+
+
+def test_one_that_may_fetch_a_model_for_an_hour_is_waited_for_as_long() -> None:
+    pauses: list[float] = []
+    slow = workload(observedGeneration=3, updatedReplicas=1, replicas=1, availableReplicas=0)
+    slow["spec"]["progressDeadlineSeconds"] = 4_500
+    scripted: Any = Scripted(slow)
+    with pytest.raises(ClusterError, match="not roll out within 4500 s"):
+        wait_for_rollout(scripted, "Deployment", "system-llm", "llm-gateway", pause=pauses.append)
+    assert sum(pauses) == 4_500
