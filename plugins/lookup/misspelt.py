@@ -29,7 +29,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-import yaml
+from ansible.module_utils.common.yaml import yaml_load
 from ansible.plugins.lookup import LookupBase
 
 PREFIX = "hearth_"
@@ -42,6 +42,7 @@ READ = (
     "hearth_endpoints",
     "hearth_environment",
     "hearth_existing_runtime",
+    "hearth_full",
     "hearth_hosts",
     "hearth_keep_models",
     "hearth_project",
@@ -56,6 +57,7 @@ OWN = (
     "hearth_files",
     "hearth_folder",
     "hearth_installed",
+    "hearth_look",
     "hearth_misspelt",
     "hearth_next_token",
     "hearth_orphans",
@@ -79,7 +81,7 @@ def options(roles: Path) -> dict[str, list[str]]:
     """Return the names of the options of each role in a folder, by the beginning that they share."""
     found = {}
     for file in sorted(roles.glob("*/meta/argument_specs.yml")):
-        entries = yaml.safe_load(file.read_text(encoding="utf-8"))["argument_specs"].values()
+        entries = yaml_load(file.read_text(encoding="utf-8"))["argument_specs"].values()
         names = {name for entry in entries for name in entry.get("options") or {}}
         found[f"{file.parents[1].name}_"] = sorted(names)
     return found

@@ -1,0 +1,322 @@
+"""The look before the roles: it says nothing after a run, and everything that the roles would find."""
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.support.edge import EdgeHost, ephemeral, hosts, play
+from tests.support.look import drift
+from tests.wire.client import wait_for
+
+RECORD = "/var/lib/hearth/converged.json"
+OF_THE_SYSTEM = (
+    "/etc/.pwd.lock",
+    "/etc/group",
+    "/etc/gshadow",
+    "/etc/ld.so.cache",
+    "/etc/machine-id",
+    "/etc/passwd",
+    "/etc/rc",
+    "/etc/shadow",
+    "/etc/ssh/ssh_host_",
+    "/etc/subgid",
+    "/etc/subuid",
+    "/root/",
+    "/srv/models/model.gguf",
+    "/tmp",
+    "/run",
+    "/var/cache/",
+    "/var/lib/apt/",
+    "/var/lib/dbus/",
+    "/var/lib/dpkg/",
+    "/var/lib/haproxy/",
+    "/var/lib/private",
+    "/var/lib/systemd/",
+    "/var/log/",
+    "/var/tmp",
+)
+"""What a running system and its package manager write by themselves."""
+
+
+@pytest.fixture(scope="module")
+def written() -> dict[str, list[str]]:
+    """Every path on each host that neither its image nor a package nor the system itself has brought."""
+    found = {}
+    for host in hosts():
+        container = f"hearth-edge-{os.environ['MOLECULE_SCENARIO_NAME']}-{host.name.split('.')[0]}"
+        shown = subprocess.run(["podman", "diff", "--format", "json", container], check=True, capture_output=True)
+        added = [path for path in json.loads(shown.stdout)["added"] if not path.startswith(OF_THE_SYSTEM)]
+        # a list of names, because there are more of them than an argument may be long
+        host.run(f"cat >/root/added <<'END'\n{chr(10).join(added)}\nEND\n")
+        known = "cat /var/lib/dpkg/info/*.list /var/lib/dpkg/info/*.conffiles | sort -u >/root/packaged"
+        # a package of today's Debian names some of its files below /lib
+        host.run(f"{known}; sed 's,^/lib/,/usr/lib/,' /root/packaged | sort -u -o /root/packaged")
+        own = host.run("grep -vxFf /root/packaged /root/added | grep -v '^/usr/' || true").splitlines()
+        host.run("rm /root/added /root/packaged")
+        found[host.name] = sorted(path for path in own if path != "/srv/models" and path != RECORD)
+    return found
+
+
+def recorded(host: EdgeHost) -> dict[str, str]:
+    state: dict[str, str] = json.loads(host.run(f"cat {RECORD}"))["state"]
+    return state
+
+
+def regular(host: EdgeHost, paths: Sequence[str]) -> list[str]:
+    tests = "\n".join(f"[ -f {path} ] && [ ! -L {path} ] && echo {path}" for path in map(shlex.quote, paths))
+    return host.run(f"sh -s <<'END'\n{tests}\ntrue\nEND\n").splitlines()
+
+
+def on_all(commands: Mapping[str, str]) -> None:
+    for host in hosts():
+        host.run(f"sh -eu -s <<'END'\n{commands[host.name]}\nEND\n")
+
+
+def named(found: Mapping[str, list[str]], wanted: Mapping[str, Sequence[str]]) -> None:
+    """See that of each host everything is named that is wanted."""
+    for name, texts in wanted.items():
+        missing = [text for text in texts if not any(text in line for line in found[name])]
+        assert not missing, (missing, found[name])
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """After each test the look says nothing again."""
+    yield
+    assert drift(tmp_path_factory.mktemp("after")) == {host.name: [] for host in hosts()}
+
+
+def test_a_run_after_a_run_only_looks_and_the_roles_would_change_nothing() -> None:
+    short = play("playbooks/edge.yml").stdout
+    assert short.count("changed=0") == 2
+    assert "converge.yml" not in short
+    assert short.count("its certificate") == 2
+    long = play("playbooks/edge.yml", "-e", "hearth_full=true").stdout
+    assert long.count("changed=0") == 2
+    assert long.count("converge.yml") == 2
+
+
+def test_every_path_that_the_roles_wrote_is_looked_at(written: dict[str, list[str]]) -> None:
+    for host in hosts():
+        assert len(written[host.name]) > 40, written
+        assert [path for path in written[host.name] if f"file {path}" not in recorded(host)] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "undo"),
+    [
+        # with the length and the time of what was there
+        (
+            "cp -p {0} /root/kept{1} && printf X | dd of={0} bs=1 conv=notrunc status=none && touch -r /root/kept{1} {0}",
+            "cp -p /root/kept{1} {0} && rm /root/kept{1}",
+        ),
+        ("stat -c %a {0} >/root/mode{1} && chmod o+w {0}", "chmod $(cat /root/mode{1}) {0} && rm /root/mode{1}"),
+        ("stat -c %u {0} >/root/owner{1} && chown 1 {0}", "chown $(cat /root/owner{1}) {0} && rm /root/owner{1}"),
+        ("mv {0} /root/away{1}", "mv /root/away{1} {0}"),
+    ],
+    ids=["content", "mode", "owner", "gone"],
+)
+def test_a_change_of_any_file(change: str, undo: str, written: dict[str, list[str]], tmp_path: Path) -> None:
+    """All files at once: each of them is named by itself."""
+    files = {}
+    for host in hosts():
+        # a large one is of a release, which a run goes by its mark of; nothing can be changed in an empty one
+        small = host.run("find /etc /opt/hearth /var/lib/hearth -xdev -type f -size -1024k -size +0").splitlines()
+        files[host.name] = sorted(set(regular(host, written[host.name])) & set(small))
+        assert len(files[host.name]) > 20
+    numbered = {name: list(enumerate(map(shlex.quote, paths))) for name, paths in files.items()}
+    on_all({name: "\n".join(change.format(path, number) for number, path in paths) for name, paths in numbered.items()})
+    try:
+        found = drift(tmp_path)
+    finally:
+        on_all(
+            {name: "\n".join(undo.format(path, number) for number, path in paths) for name, paths in numbered.items()}
+        )
+    named(found, {name: [f"file {path}: " for path in paths] for name, paths in files.items()})
+
+
+def units(host: EdgeHost) -> list[str]:
+    return [f"{one.unit}.service" for one in (*host.plan.runtimes, *host.plan.sidecars)]
+
+
+FAULTS = {
+    "a unit that stands still": (
+        "systemctl stop {runtime}",
+        "systemctl start {runtime}",
+        "unit {runtime}: ActiveState=inactive",
+    ),
+    "units that no boot starts": (
+        "systemctl disable --quiet {runtime} {sidecar}",
+        "systemctl enable --quiet {runtime} {sidecar}",
+        "unit {sidecar}: ",
+    ),
+    "no rules": (
+        "nft delete table inet hearth_edge",
+        "systemctl reload hearth-firewall",
+        "the firewall: the kernel has other rules",
+    ),
+    "other rules": (
+        "nft insert rule inet hearth_edge input tcp dport 8081 accept",
+        "systemctl reload hearth-firewall",
+        "the firewall: the kernel has other rules",
+    ),
+    "an added file": (
+        "touch /etc/hearth/sidecar/{endpoint}/current/x.cfg",
+        "rm /etc/hearth/sidecar/{endpoint}/current/x.cfg",
+        "x.cfg",
+    ),
+    "a release that nothing uses": (
+        "mkdir /opt/hearth/llama-cpp/old",
+        "rmdir /opt/hearth/llama-cpp/old",
+        "llama-cpp/old: new",
+    ),
+    "a unit of an endpoint that left": (
+        "printf '# Managed by Ansible (hearth.edge)\\n' >/etc/systemd/system/hearth-ollama-old.service",
+        "rm /etc/systemd/system/hearth-ollama-old.service",
+        "units of endpoints that left: unit=hearth-ollama-old.service",
+    ),
+    "settings of somebody else": (
+        "mkdir -p /run/systemd/system/{runtime}.d && touch /run/systemd/system/{runtime}.d/own.conf",
+        "rm -r /run/systemd/system/{runtime}.d",
+        "the host: settings=",
+    ),
+    "a port that somebody else has": (
+        "systemctl stop {sidecar} && systemd-run --quiet --unit=squatter python3 -m http.server 8443 && "
+        "until ss -Hltn | grep -q :8443; do sleep 0.1; done",
+        "systemctl stop squatter; systemctl start {sidecar}",
+        "the host: taken=",
+    ),
+    "a service that the rules do not know": (
+        "nft delete table inet hearth_edge; systemd-run --quiet --unit=own python3 -m http.server 9100 && "
+        "until ss -Hltn | grep -q :9100; do sleep 0.1; done",
+        "systemctl stop own; systemctl reload hearth-firewall",
+        "the firewall: 9100/tcp (python3) is reached",
+    ),
+    "another firewall": (
+        "nft 'table inet own {{ chain input {{ type filter hook input priority 0; policy drop; accept; }}; }}'",
+        "nft delete table inet own",
+        "the firewall: foreign=",
+    ),
+    "a wrong clock": (
+        "printf '#!/bin/sh\\necho 1000000000\\n' >/usr/local/bin/date && chmod 755 /usr/local/bin/date",
+        "rm /usr/local/bin/date",
+        "the host: its clock is -",
+    ),
+    "a full disk": (
+        "mount -t tmpfs -o size=64k tmpfs /var/lib/hearth",
+        "umount /var/lib/hearth",
+        "the host: full=/var/lib/hearth",
+    ),
+    "another model": (
+        "mount --bind /etc/hostname /srv/models/model.gguf",
+        "umount /srv/models/model.gguf",
+        "file /srv/models/model.gguf: changed",
+    ),
+    "a model that nobody may read": (
+        "chmod 700 /srv/models",
+        "chmod 755 /srv/models",
+        "who may read /srv/models/model.gguf: ",
+    ),
+    "a package in another version": (
+        "cp -p /var/lib/dpkg/status /root/status && sed -i '/^Package: haproxy$/,/^Version:/s/^Version: .*/Version: 9:1/' /var/lib/dpkg/status",
+        "mv /root/status /var/lib/dpkg/status",
+        "package haproxy: changed",
+    ),
+    "another distribution": (
+        "cp /usr/lib/os-release /run/kept && sed -i s/Debian/other/ /usr/lib/os-release",
+        "cp /run/kept /usr/lib/os-release",
+        "the distribution: changed",
+    ),
+    "another user": (
+        "usermod --shell /bin/sh hearth-llama-cpp",
+        "usermod --shell /usr/sbin/nologin hearth-llama-cpp",
+        "user hearth-llama-cpp: changed",
+    ),
+    "an installation that did not end": (
+        "touch /var/lib/hearth/packages.new",
+        "rm /var/lib/hearth/packages.new",
+        "packages.new: new",
+    ),
+    "no record": (f"mv {RECORD} /root/record", f"mv /root/record {RECORD}", "no whole run has left its record here"),
+    "half a record": (
+        f"cp -p {RECORD} /root/record && truncate -s 500 {RECORD}",
+        f"mv /root/record {RECORD}",
+        "no whole run has left its record here",
+    ),
+}
+"""By what is wrong: how it comes, how it goes, and what the look says."""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault(fault: str, tmp_path: Path) -> None:
+    known = {}
+    for host in hosts():
+        runtime, sidecar = units(host)
+        known[host.name] = {"runtime": runtime, "sidecar": sidecar, "endpoint": host.endpoints[0]}
+    come, go, text = FAULTS[fault]
+    on_all({name: come.format(**values) for name, values in known.items()})
+    try:
+        found = drift(tmp_path)
+    finally:
+        on_all({name: go.format(**values) for name, values in known.items()})
+        for host in hosts():
+            for endpoint in host.sidecars:
+                assert wait_for(endpoint.is_healthy, 120)
+    named(found, {name: [text.format(**values)] for name, values in known.items()})
+
+
+def test_another_claim_token_or_variable(tmp_path: Path) -> None:
+    claim = ephemeral() / "site/stacks/Pulumi.edge.yaml"
+    tokens = sorted((ephemeral() / "state/credentials").glob("*.workload"))
+    kept = {file: file.read_text() for file in (claim, *tokens)}
+    assert "maxQueuedRequests: 2" in kept[claim]
+    try:
+        claim.write_text(kept[claim].replace("maxQueuedRequests: 2", "maxQueuedRequests: 3"))
+        for file in tokens:
+            file.write_text("x" * 43)
+        found = drift(tmp_path, "-e", "local_ca_renew_days=100", "-e", "edge_firewall_shut=['80/tcp']")
+        for file in tokens:
+            file.unlink()
+        missing = drift(tmp_path)
+    finally:
+        for file, text in kept.items():
+            file.write_text(text)
+    for host in hosts():
+        name = host.endpoints[0]
+        words = " on the control host since the last whole run"
+        wanted = [f"the claim: changed{words}", f"the token {name}/workload: changed{words}"]
+        wanted += [f"the certificate of {name}: it ends soon", f"the variable edge_firewall_shut: new{words}"]
+        named(found, {host.name: wanted})
+        named(missing, {host.name: [f"the token {name}/workload: it is not on this control host"]})
+
+
+def test_another_certificate_or_an_authority_that_ends(tmp_path: Path) -> None:
+    """Which would be asked for by name, by time, or because the authority is another one."""
+    found = drift(tmp_path, "-e", "local_ca_warn_days=4000", "-e", "local_ca_renew=true")
+    for host in hosts():
+        name = host.endpoints[0]
+        named(
+            found,
+            {host.name: [f"the certificate of {name}: its authority ends", f"the certificate of {name}: a new one"]},
+        )
+
+
+def test_a_sidecar_that_the_network_does_not_reach(tmp_path: Path) -> None:
+    found = drift(tmp_path, "-e", "tls_sidecar_verify_address=127.0.0.1")
+    assert all(lines for lines in found.values())
+
+
+def test_check_mode_finds_the_same_and_changes_nothing() -> None:
+    before = [host.run(f"cat {RECORD}") for host in hosts()]
+    on_all({host.name: "nft delete table inet hearth_edge" for host in hosts()})
+    try:
+        shown = play("playbooks/edge.yml", "--check").stdout
+    finally:
+        on_all({host.name: "systemctl reload hearth-firewall" for host in hosts()})
+    assert shown.count("would load the table inet hearth_edge") == 2
+    assert [host.run(f"cat {RECORD}") for host in hosts()] == before
