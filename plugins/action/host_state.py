@@ -131,7 +131,9 @@ class ActionModule(ActionBase):
         if look.options["issued_here"]:
             bundles = {one["trust_bundle"] for one in look.plan["sidecars"]}
             for name in sorted(bundles):
-                kept = [(str(file), text) for file, text in looking.authorities(look.options["authorities"] / name)]
+                kept = [
+                    (file.parent.name, text) for file, text in looking.authorities(look.options["authorities"] / name)
+                ]
                 found[f"the authorities of {name}"] = looking.digest(kept)
         return found
 

@@ -1,7 +1,7 @@
 """What the look at a host reads, and what of the answers gives the roles something to do.
 
-The questions are those of the roles, out of the same files. A text that is returned here names a reason to run the roles; it
-is never a refusal, for that is what the roles say.
+The questions are those of the roles, out of the same files. A text that is returned here names a reason to run the
+roles; it is never a refusal, for that is what the roles say.
 """
 
 from __future__ import annotations
@@ -21,14 +21,27 @@ from ansible_collections.hearth.edge.plugins.lookup.certificate import TIME, rea
 COLLECTION = Path(__file__).resolve().parents[2]
 PREFIXES = ("hearth_", "common_", "edge_firewall_", "llama_cpp_", "ollama_", "tls_sidecar_", "local_ca_")
 """Beginnings of the variables that decide over the roles; those of a role's own have two underscores before them."""
-CONNECTION = ("ansible_host", "ansible_port", "ansible_connection")
-"""Variables of Ansible itself that the roles read."""
+CONNECTION = ("ansible_port", "ansible_connection")
+"""Variables of Ansible itself that decide over the firewall."""
 UNREAD = {
-    # how a step is done, and never whether
+    # how a step is done and where something comes from, and never whether
+    "common_airgap_directory",
+    "common_cache_directory",
     "common_lock_seconds",
     "common_proxy",
+    "llama_cpp_archive_file",
+    "llama_cpp_archive_url",
+    "ollama_archive_file",
+    "ollama_archive_url",
     "local_ca_passphrase",
+    "tls_sidecar_verify_address",
     "tls_sidecar_verify_retries",
+    # where claim, tokens and authorities lie, which are read themselves
+    "common_state_directory",
+    "hearth_environment",
+    "hearth_project",
+    "hearth_state_directory",
+    "local_ca_directory",
     # only where the look finds an edit or another token they have something to say
     "tls_sidecar_replace_edited",
     "tls_sidecar_replace_tokens",

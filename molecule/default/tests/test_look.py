@@ -4,7 +4,7 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from tests.wire.client import wait_for
 RECORD = "/var/lib/hearth/converged.json"
 OF_THE_SYSTEM = (
     "/etc/.pwd.lock",
+    "/etc/.updated",
     "/etc/group",
     "/etc/gshadow",
     "/etc/ld.so.cache",
@@ -28,8 +29,9 @@ OF_THE_SYSTEM = (
     "/etc/subuid",
     "/root/",
     "/srv/models/model.gguf",
-    "/tmp",
-    "/run",
+    "/run/",
+    "/tmp/",  # noqa: S108
+    "/var/.updated",
     "/var/cache/",
     "/var/lib/apt/",
     "/var/lib/dbus/",
@@ -38,7 +40,7 @@ OF_THE_SYSTEM = (
     "/var/lib/private",
     "/var/lib/systemd/",
     "/var/log/",
-    "/var/tmp",
+    "/var/tmp/",  # noqa: S108
 )
 """What a running system and its package manager write by themselves."""
 
@@ -84,11 +86,8 @@ def named(found: Mapping[str, list[str]], wanted: Mapping[str, Sequence[str]]) -
         assert not missing, (missing, found[name])
 
 
-@pytest.fixture(autouse=True)
-def nothing_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """After each test the look says nothing again."""
-    yield
-    assert drift(tmp_path_factory.mktemp("after")) == {host.name: [] for host in hosts()}
+def silent(folder: Path) -> None:
+    assert drift(folder) == {host.name: [] for host in hosts()}
 
 
 def test_a_run_after_a_run_only_looks_and_the_roles_would_change_nothing() -> None:
@@ -104,7 +103,8 @@ def test_a_run_after_a_run_only_looks_and_the_roles_would_change_nothing() -> No
 def test_every_path_that_the_roles_wrote_is_looked_at(written: dict[str, list[str]]) -> None:
     for host in hosts():
         assert len(written[host.name]) > 40, written
-        assert [path for path in written[host.name] if f"file {path}" not in recorded(host)] == []
+        known = recorded(host)
+        assert [path for path in written[host.name] if f"file {path}" not in known] == []
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_every_path_that_the_roles_wrote_is_looked_at(written: dict[str, list[st
     [
         # with the length and the time of what was there
         (
-            "cp -p {0} /root/kept{1} && printf X | dd of={0} bs=1 conv=notrunc status=none && touch -r /root/kept{1} {0}",
+            "cp -p {0} /root/kept{1} && printf X | dd of={0} bs=1 conv=notrunc status=none; touch -r /root/kept{1} {0}",
             "cp -p /root/kept{1} {0} && rm /root/kept{1}",
         ),
         ("stat -c %a {0} >/root/mode{1} && chmod o+w {0}", "chmod $(cat /root/mode{1}) {0} && rm /root/mode{1}"),
@@ -138,13 +138,15 @@ def test_a_change_of_any_file(change: str, undo: str, written: dict[str, list[st
             {name: "\n".join(undo.format(path, number) for number, path in paths) for name, paths in numbered.items()}
         )
     named(found, {name: [f"file {path}: " for path in paths] for name, paths in files.items()})
+    silent(tmp_path)
 
 
 def units(host: EdgeHost) -> list[str]:
-    return [f"{one.unit}.service" for one in (*host.plan.runtimes, *host.plan.sidecars)]
+    names = [*(one.unit for one in host.plan.runtimes), *(one.unit for one in host.plan.sidecars)]
+    return [f"{name}.service" for name in names]
 
 
-FAULTS = {
+TOGETHER = {
     "a unit that stands still": (
         "systemctl stop {runtime}",
         "systemctl start {runtime}",
@@ -154,16 +156,6 @@ FAULTS = {
         "systemctl disable --quiet {runtime} {sidecar}",
         "systemctl enable --quiet {runtime} {sidecar}",
         "unit {sidecar}: ",
-    ),
-    "no rules": (
-        "nft delete table inet hearth_edge",
-        "systemctl reload hearth-firewall",
-        "the firewall: the kernel has other rules",
-    ),
-    "other rules": (
-        "nft insert rule inet hearth_edge input tcp dport 8081 accept",
-        "systemctl reload hearth-firewall",
-        "the firewall: the kernel has other rules",
     ),
     "an added file": (
         "touch /etc/hearth/sidecar/{endpoint}/current/x.cfg",
@@ -185,18 +177,6 @@ FAULTS = {
         "rm -r /run/systemd/system/{runtime}.d",
         "the host: settings=",
     ),
-    "a port that somebody else has": (
-        "systemctl stop {sidecar} && systemd-run --quiet --unit=squatter python3 -m http.server 8443 && "
-        "until ss -Hltn | grep -q :8443; do sleep 0.1; done",
-        "systemctl stop squatter; systemctl start {sidecar}",
-        "the host: taken=",
-    ),
-    "a service that the rules do not know": (
-        "nft delete table inet hearth_edge; systemd-run --quiet --unit=own python3 -m http.server 9100 && "
-        "until ss -Hltn | grep -q :9100; do sleep 0.1; done",
-        "systemctl stop own; systemctl reload hearth-firewall",
-        "the firewall: 9100/tcp (python3) is reached",
-    ),
     "another firewall": (
         "nft 'table inet own {{ chain input {{ type filter hook input priority 0; policy drop; accept; }}; }}'",
         "nft delete table inet own",
@@ -206,11 +186,6 @@ FAULTS = {
         "printf '#!/bin/sh\\necho 1000000000\\n' >/usr/local/bin/date && chmod 755 /usr/local/bin/date",
         "rm /usr/local/bin/date",
         "the host: its clock is -",
-    ),
-    "a full disk": (
-        "mount -t tmpfs -o size=64k tmpfs /var/lib/hearth",
-        "umount /var/lib/hearth",
-        "the host: full=/var/lib/hearth",
     ),
     "another model": (
         "mount --bind /etc/hostname /srv/models/model.gguf",
@@ -223,7 +198,8 @@ FAULTS = {
         "who may read /srv/models/model.gguf: ",
     ),
     "a package in another version": (
-        "cp -p /var/lib/dpkg/status /root/status && sed -i '/^Package: haproxy$/,/^Version:/s/^Version: .*/Version: 9:1/' /var/lib/dpkg/status",
+        "cp -p /var/lib/dpkg/status /root/status && "
+        "sed -i '/^Package: haproxy$/,/^Version:/s/^Version: .*/Version: 9:1/' /var/lib/dpkg/status",
         "mv /root/status /var/lib/dpkg/status",
         "package haproxy: changed",
     ),
@@ -242,6 +218,37 @@ FAULTS = {
         "rm /var/lib/hearth/packages.new",
         "packages.new: new",
     ),
+}
+"""Faults that do not hide each other. By what is wrong: how it comes, how it goes, and what the look says."""
+
+ALONE = {
+    "no rules": (
+        "nft delete table inet hearth_edge",
+        "systemctl reload hearth-firewall",
+        "the firewall: the kernel has other rules",
+    ),
+    "other rules": (
+        "nft insert rule inet hearth_edge input tcp dport 8081 accept",
+        "systemctl reload hearth-firewall",
+        "the firewall: the kernel has other rules",
+    ),
+    "a port that somebody else has": (
+        "systemctl stop {sidecar} && systemd-run --quiet --unit=squatter python3 -m http.server 8443 && "
+        "until ss -Hltn | grep -q :8443; do sleep 0.1; done",
+        "systemctl stop squatter; systemctl start {sidecar}",
+        "the host: taken=",
+    ),
+    "a service that the rules do not know": (
+        "nft delete table inet hearth_edge; systemd-run --quiet --unit=own python3 -m http.server 9100 && "
+        "until ss -Hltn | grep -q :9100; do sleep 0.1; done",
+        "systemctl stop own; systemctl reload hearth-firewall",
+        "the firewall: 9100/tcp (python3) is reached",
+    ),
+    "a full disk": (
+        "mount -t tmpfs -o size=64k tmpfs /var/lib/hearth",
+        "umount /var/lib/hearth",
+        "the host: full=/var/lib/hearth",
+    ),
     "no record": (f"mv {RECORD} /root/record", f"mv /root/record {RECORD}", "no whole run has left its record here"),
     "half a record": (
         f"cp -p {RECORD} /root/record && truncate -s 500 {RECORD}",
@@ -249,25 +256,36 @@ FAULTS = {
         "no whole run has left its record here",
     ),
 }
-"""By what is wrong: how it comes, how it goes, and what the look says."""
+"""Faults that another would hide, likewise."""
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault(fault: str, tmp_path: Path) -> None:
+def see(faults: Sequence[tuple[str, str, str]], folder: Path) -> None:
+    """Bring faults, see that the look names each of them, take them back, and see that it says nothing."""
     known = {}
     for host in hosts():
         runtime, sidecar = units(host)
         known[host.name] = {"runtime": runtime, "sidecar": sidecar, "endpoint": host.endpoints[0]}
-    come, go, text = FAULTS[fault]
-    on_all({name: come.format(**values) for name, values in known.items()})
+    on_all({name: "\n".join(come.format(**values) for come, _, _ in faults) for name, values in known.items()})
     try:
-        found = drift(tmp_path)
+        found = drift(folder)
     finally:
-        on_all({name: go.format(**values) for name, values in known.items()})
+        back = reversed([go for _, go, _ in faults])
+        gone = "\n".join(back)
+        on_all({name: gone.format(**values) for name, values in known.items()})
         for host in hosts():
             for endpoint in host.sidecars:
                 assert wait_for(endpoint.is_healthy, 120)
-    named(found, {name: [text.format(**values)] for name, values in known.items()})
+    named(found, {name: [text.format(**values) for _, _, text in faults] for name, values in known.items()})
+    silent(folder)
+
+
+def test_faults_are_named_each(tmp_path: Path) -> None:
+    see(list(TOGETHER.values()), tmp_path)
+
+
+@pytest.mark.parametrize("fault", ALONE)
+def test_a_fault(fault: str, tmp_path: Path) -> None:
+    see([ALONE[fault]], tmp_path)
 
 
 def test_another_claim_token_or_variable(tmp_path: Path) -> None:
@@ -320,3 +338,4 @@ def test_check_mode_finds_the_same_and_changes_nothing() -> None:
         on_all({host.name: "systemctl reload hearth-firewall" for host in hosts()})
     assert shown.count("would load the table inet hearth_edge") == 2
     assert [host.run(f"cat {RECORD}") for host in hosts()] == before
+    assert play("playbooks/edge.yml").stdout.count("changed=0") == 2

@@ -156,4 +156,4 @@ def test_the_declared_version_is_served(host: EdgeHost, digest: str) -> None:
             client.chat.completions.create(
                 model="gemma3-270m", messages=[{"role": "user", "content": "Hello"}], max_tokens=2
             )
-    assert "changed=0" in play("playbooks/edge.yml", "--limit", host.name).stdout
+    assert "changed=0" in play("playbooks/edge.yml", "--limit", host.name, "-e", "hearth_full=true").stdout
