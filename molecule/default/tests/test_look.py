@@ -97,7 +97,7 @@ def test_a_run_after_a_run_only_looks_and_the_roles_would_change_nothing() -> No
     assert short.count("its certificate") == 2
     long = play("playbooks/edge.yml", "-e", "hearth_full=true").stdout
     assert long.count("changed=0") == 2
-    assert long.count("converge.yml") == 2
+    assert "converge.yml" in long
 
 
 def test_every_path_that_the_roles_wrote_is_looked_at(written: dict[str, list[str]]) -> None:
