@@ -145,7 +145,7 @@ class Generator:
             gpuAcceleration=lambda: self.often(0.3),
         )
         if self.often(0.02):
-            made["console"] = {"enabled": self.often(0.5)}
+            made["console"] = {"enabled": self.often(0.9)}
         return {"enabled": self.often(0.95), **made}
 
     def _database(self) -> dict[str, Any]:
@@ -252,7 +252,7 @@ class Generator:
                     queuedRequests=self.number(0, 1024),
                 ),
             ),
-            **self.maybe(0.01, credentials=lambda: self.one(("externalSecrets", "ansibleVault"))),
+            **self.maybe(0.013, credentials=lambda: self.one(("externalSecrets", "ansibleVault"))),
         }
 
     def _capacity(self, name: str) -> dict[str, Any]:
