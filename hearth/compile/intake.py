@@ -81,11 +81,19 @@ def _model(topology: Topology, targets: list[Target]) -> dict[str, Any]:
         # LiteLLM asks any of its deployments for any operation; what only some answer is not offered.
         "operations": list(in_order(operations)),
         "contextTokens": context,
+        "deadlineMs": _deadline_ms(topology, targets),
         "defaultMaxTokens": min(_default_tokens(target) for target in targets),
         "engines": [_engine(topology, target) for target in targets],
         "extraFields": sorted(set.intersection(*fields)),
         "tools": all(_takes_tools(topology, target) for target in targets),
     }
+
+
+def _deadline_ms(topology: Topology, targets: list[Target]) -> int:
+    """Return the longest time that one of the targets may take; trying several extends nothing (S4-141)."""
+    return max(
+        topology.upstream(target.reached_by).bounds.request_timeout_ms for target in targets if target.reached_by
+    )
 
 
 def _default_tokens(target: Target) -> int:

@@ -86,6 +86,8 @@ class Admitted:
     """The public name that it asks for."""
     stream: bool
     """Whether the answer is a stream of events."""
+    deadline_seconds: float
+    """How long it may wait for its answer, over all deployments of the model."""
 
 
 def admit(settings: Settings, operation: Operation, text: bytes, *, header_user: str | None = None) -> Admitted:
@@ -131,6 +133,7 @@ def admit(settings: Settings, operation: Operation, text: bytes, *, header_user:
         body=_canonical(request, operation, user, _limit(name, model, limits), _extra_body(name, model, extra)),
         model=name,
         stream=bool(getattr(request, "stream", False)),
+        deadline_seconds=model.deadline_ms / 1_000,
     )
 
 

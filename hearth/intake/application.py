@@ -30,6 +30,8 @@ MOST_LIST_BYTES: Final = 67_108_864
 """Largest list of models that is read."""
 BODY_SECONDS: Final = 60
 """How long a body may take to arrive, in seconds."""
+GIVE_UP_SECONDS: Final = 2
+"""How long after the deadline LiteLLM may still say by itself that a request has failed, in seconds."""
 MOST_BUFFERED_BYTES: Final = 134_217_728
 """What the large bodies of all requests may take together, each up to the end of its answer. Small ones do not count,
 so that a caller with many large ones takes the place of other large ones and of nothing else."""
@@ -142,10 +144,32 @@ class _Exchange:
             (b"content-length", str(len(admitted.body)).encode()),
             (b"accept-encoding", b"identity"),
         ]
+        self._state.stream = admitted.stream
+        self._state.deadline = asyncio.get_running_loop().time() + admitted.deadline_seconds
+        await self._by_the_deadline(self._inner("POST", self._scope["path"], inner), admitted.body)
+
+    async def _by_the_deadline(self, scope: Scope, body: bytes) -> None:
+        """Let LiteLLM answer. An answer that has not begun shortly after the deadline is given up.
+
+        The hook and `transport.py` end what waits for a model server, in LiteLLM's own way; this bounds the rest, such
+        as a whole answer that arrives byte by byte.
+        """
         answer = _Answer(self._state, self._pass)
-        await self._application(
-            self._inner("POST", self._scope["path"], inner), self._replay(admitted.body), answer.send
-        )
+        late = asyncio.timeout(self._state.remaining() + GIVE_UP_SECONDS)
+
+        async def send(message: Message) -> None:
+            await answer.send(message)
+            if self._started:
+                late.reschedule(None)
+
+        try:
+            async with late:
+                await self._application(scope, self._replay(body), send)
+        except TimeoutError:
+            if not late.expired():
+                raise
+            self._state.ended = True
+            raise RefusedError(errors.GATEWAY_TIMEOUT) from None
 
     async def _admitted(self, operation: Operation, headers: Headers, passed: Headers) -> Admitted:
         try:

@@ -12,7 +12,7 @@ from litellm.integrations.custom_logger import CustomLogger
 
 from hearth.intake.answers import retry_after
 from hearth.intake.outcomes import goes_on
-from hearth.intake.state import CURRENT, Failure, RequestState
+from hearth.intake.state import CURRENT, OUT_OF_TIME, Failure, RequestState
 from hearth.intake.upstream_text import upstream_text
 
 
@@ -47,7 +47,7 @@ class OneAtATime(CustomLogger):  # type: ignore[misc]  # without LiteLLM it is A
 
         Raises:
             Exception: the request ends: with the failure of the deployment that was asked last, or because LiteLLM asks
-                for another one without a failure, or none is left.
+                for another one without a failure, none is left, or the time for all of them is over.
         """
         state = CURRENT.get()
         if state is None:
@@ -64,7 +64,13 @@ class OneAtATime(CustomLogger):  # type: ignore[misc]  # without LiteLLM it is A
         )
         if not remaining:
             _end(state, state.exception)
+        if state.remaining() <= 0:
+            state.failure = OUT_OF_TIME
+            _end(state, state.exception)
         state.asked.append(_identity(remaining[0]))
+        whole, setup = _seconds(remaining[0], "timeout"), _seconds(remaining[0], "stream_timeout")
+        state.attempt_seconds = setup if state.stream and setup is not None else whole
+        state.pause_seconds = whole
         state.failure = state.exception = None
         return [dict(remaining[0])]
 
@@ -98,10 +104,11 @@ def failure_of(exception: Exception) -> Failure:
     """Return what an exception of LiteLLM says of the answer behind it."""
     headers = {str(name).lower(): str(value) for name, value in _headers(exception).items()}
     status = getattr(exception, "status_code", None)
-    answered = bool(headers)
+    # Without an answer the status is LiteLLM's own, and says no more than whether there was time enough.
+    known = isinstance(status, int) and (bool(headers) or status == OUT_OF_TIME.status)
     return Failure(
         refusal=headers.get("x-refusal"),
-        status=int(status) if answered and isinstance(status, int) else None,
+        status=status if known else None,
         message=upstream_text(getattr(exception, "body", None), str(getattr(exception, "message", "") or "")),
         retry_after=retry_after(headers.get("retry-after")),
     )
@@ -116,6 +123,11 @@ def _headers(exception: Exception) -> Mapping[Any, Any]:
         if isinstance(candidate, Mapping) and candidate:
             return candidate
     return {}
+
+
+def _seconds(deployment: Mapping[str, Any], name: str) -> float | None:
+    found = deployment.get("litellm_params", {}).get(name)
+    return None if found is None else float(found)
 
 
 def _identity(deployment: Mapping[str, Any]) -> str:

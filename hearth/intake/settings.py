@@ -24,6 +24,8 @@ class Model(BaseModel):
     """Most tokens of an answer: the smallest context of its deployments."""
     default_max_tokens: Annotated[int, Field(alias="defaultMaxTokens", ge=1)]
     """Most tokens of an answer to a request that names none."""
+    deadline_ms: Annotated[int, Field(alias="deadlineMs", ge=1)]
+    """How long a request may wait for its answer, over all of its deployments together, in ms."""
     engines: Annotated[tuple[Engine | None, ...], Field(min_length=1, strict=False)]
     """What serves each of its deployments; none where that is somebody else's secret."""
     extra_fields: Annotated[frozenset[str], Field(alias="extraFields", strict=False)] = frozenset()

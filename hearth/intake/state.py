@@ -1,5 +1,7 @@
 """What the wrapper around LiteLLM and the hook inside it know of the same request."""
 
+import asyncio
+import math
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final
@@ -12,11 +14,15 @@ class Failure:
     refusal: str | None
     """The guard's code, from its header X-Refusal; none when the model server itself answered, or nobody did."""
     status: int | None
-    """HTTP status of the answer; none without one."""
+    """HTTP status of the answer; none without one, and 408 when none came in time."""
     message: str | None
     """The model server's own text, not yet bounded."""
     retry_after: int | None
     """Seconds that the answer asks to wait."""
+
+
+OUT_OF_TIME: Final = Failure(refusal=None, status=408, message=None, retry_after=None)
+"""What becomes of a request whose answer has not begun in time."""
 
 
 @dataclass
@@ -33,6 +39,19 @@ class RequestState:
     """LiteLLM's own form of it, which ends the request when the hook raises it again."""
     ended: bool = False
     """No further deployment may be asked."""
+    stream: bool = False
+    """Whether the answer is a stream of events."""
+    deadline: float | None = None
+    """When the answer has to have begun, whichever deployment gives it, on the event loop's clock; none before the
+    request is admitted."""
+    attempt_seconds: float | None = None
+    """How long the deployment that was offered last may take until its answer begins; none without one."""
+    pause_seconds: float | None = None
+    """How long it may pause within its answer; none without a bound."""
+
+    def remaining(self) -> float:
+        """Return the seconds until the deadline; endless without one, and not above 0 once it has passed."""
+        return math.inf if self.deadline is None else self.deadline - asyncio.get_running_loop().time()
 
 
 CURRENT: Final[ContextVar[RequestState | None]] = ContextVar("hearth_request", default=None)

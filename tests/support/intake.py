@@ -3,6 +3,7 @@
 Without database and cache: LiteLLM's master key is the one key. `local/test-tools.sh` makes both versions.
 """
 
+import contextlib
 import json
 import secrets
 import socket
@@ -94,6 +95,10 @@ class _Handler(BaseHTTPRequestHandler):
         _, _, name, _, path = self.path.split("/", 4)
         self.server.asked.append((name, f"/{path}", body))
         plan = self.server.plans.get(name, {})
+        with contextlib.suppress(OSError):  # the gateway may close the connection meanwhile
+            for _ in range(plan.get("processing", 0)):
+                self.wfile.write(b"HTTP/1.1 102 Processing\r\n\r\n")
+                time.sleep(0.1)
         time.sleep(plan.get("delay", 0))
         status = plan.get("status", 200)
         if status == "closed":
@@ -104,15 +109,19 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             error = {"error": {"message": LEAK, "type": "x", "code": "y"}}
             content = ANSWERS[f"/{path}"] if status == 200 else plan.get("body", error)
-            self._answer(status, content, plan.get("headers", {}))
+            self._answer(status, content, plan.get("headers", {}), plan.get("dribble", 0))
 
-    def _answer(self, status: int, content: Any, headers: dict[str, str]) -> None:
+    def _answer(self, status: int, content: Any, headers: dict[str, str], dribble: int) -> None:
         text = json.dumps(content).encode()
         self.send_response(status)
         for key, value in {"Content-Type": "application/json", "Content-Length": str(len(text)), **headers}.items():
             self.send_header(key, value)
         self.end_headers()
-        self.wfile.write(text)
+        with contextlib.suppress(OSError):  # as above
+            for place in range(dribble):
+                self.wfile.write(text[place : place + 1])
+                time.sleep(0.1)
+            self.wfile.write(text[dribble:])
 
     def _stream(self, plan: dict[str, Any]) -> None:
         self.close_connection = True
@@ -120,6 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
+        time.sleep(plan.get("hold", 0))
         try:
             for _ in range(plan.get("chunks", 2)):
                 self.wfile.write(b"data: " + json.dumps(CHUNK).encode() + b"\n\n")
@@ -154,15 +164,15 @@ class Gateway:
         self.process: subprocess.Popen[bytes] | None = None
 
     def _config(self) -> dict[str, Any]:
-        def entry(public: str, name: str, order: int) -> dict[str, Any]:
+        def entry(public: str, name: str, order: int, whole: float = 20, setup: float = 20) -> dict[str, Any]:
             return {
                 "model_name": public,
                 "litellm_params": {
                     "model": f"openai/{name}",
                     "api_base": f"http://127.0.0.1:{self.models.server_address[1]}/u/{name}/v1",
                     "api_key": "unused",
-                    "timeout": 20,
-                    "stream_timeout": 20,
+                    "timeout": whole,
+                    "stream_timeout": setup,
                     "max_retries": 0,
                     "order": order,
                     "allowed_openai_params": ["dimensions", "verbosity"],
@@ -172,8 +182,13 @@ class Gateway:
             }
 
         three = [entry("gemma", name, order) for order, name in enumerate(("first", "second", "third"), start=1)]
+        brief = [
+            entry("brief", "first", 1, whole=2, setup=2),
+            entry("brief", "second", 2, whole=6, setup=2),
+            entry("brief", "third", 3, whole=6, setup=2),
+        ]
         return {
-            "model_list": [*three, entry("vendor/chat", "vendor", 1)],
+            "model_list": [*three, entry("vendor/chat", "vendor", 1), *brief],
             "general_settings": {"master_key": "os.environ/LITELLM_MASTER_KEY", "cancel_on_disconnect": True},
             "router_settings": {"routing_strategy": "simple-shuffle", "num_retries": 0, "disable_cooldowns": True},
             "litellm_settings": {
@@ -189,13 +204,14 @@ class Gateway:
 
     @staticmethod
     def _settings(longest: int) -> dict[str, Any]:
-        model = {"contextTokens": 8_192, "defaultMaxTokens": 1_024, "engines": ["llamaCpp"]}
+        model = {"contextTokens": 8_192, "defaultMaxTokens": 1_024, "engines": ["llamaCpp"], "deadlineMs": 60_000}
         return {
             "version": 1,
             "maxRequestBytes": 16_777_216,
             "longestAnswerSeconds": longest,
             "models": {
                 "gemma": {**model, "operations": ["chat", "completion", "embedding", "responses"]},
+                "brief": {**model, "operations": ["chat", "embedding", "responses"], "deadlineMs": 6_000},
                 "vendor/chat": {**model, "operations": ["chat"], "engines": [None]},
             },
         }

@@ -4,11 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hearth.claim.draft import Draft, Finding
-from hearth.claim.endpoints import DEFAULT_REQUEST_TIMEOUT_MS
 from hearth.claim.reader import Path as Place
-
-LONGEST_ANSWER_MS: Final = 86_400_000
-"""Longest time in ms that all attempts of one request may take together; timers of HAProxy end at 24 days."""
 
 
 def stream_setup(draft: Draft) -> Iterator[Finding]:
@@ -90,23 +86,6 @@ def lanes(draft: Draft) -> Iterator[Finding]:
             )
 
 
-def attempts(draft: Draft) -> Iterator[Finding]:
-    """S4-130: a request to an alias ends within a day, however many deployments it goes through."""
-    for name, alias in draft.claim.aliases.items():
-        total = 0
-        for member in alias.deployments:
-            deployment = draft.claim.deployments.get(member)
-            endpoint = draft.endpoint_of(deployment) if deployment else None
-            capacity = endpoint.runtime_capacity if endpoint else None
-            total += capacity.request_timeout_ms if capacity else DEFAULT_REQUEST_TIMEOUT_MS
-        if total > LONGEST_ANSWER_MS:
-            yield Finding(
-                ("aliases", name, "deployments"),
-                f"may take {total} ms one after the other, and a request ends within {LONGEST_ANSWER_MS}",
-                "Name fewer, or lower requestTimeoutMs of their endpoints",
-            )
-
-
 def warmth(draft: Draft) -> Iterator[Finding]:
     """S4-118: only a model server that Hearth runs can be kept out of the routes until it is warm."""
     for name, endpoint in draft.claim.endpoints.items():
@@ -121,4 +100,4 @@ def warmth(draft: Draft) -> Iterator[Finding]:
             )
 
 
-RULES: Final = (stream_setup, attempts, warmth, bounds, concurrency, context, lanes)
+RULES: Final = (stream_setup, warmth, bounds, concurrency, context, lanes)

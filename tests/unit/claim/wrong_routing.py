@@ -1,15 +1,7 @@
 """Wrong claims: deployments and aliases."""
 
-from typing import Any
-
-from tests.support import claims
 from tests.unit.claim.case import Case
 from tests.unit.claim.examples import DIGEST, ENDPOINTS, VALID, drop, put
-
-
-def _slow(number: int) -> dict[str, Any]:
-    return claims.capacity(f"e{number}", 4, 8, requestTimeoutMs=3_600_000)
-
 
 ROUTING = (
     Case(
@@ -179,30 +171,6 @@ ROUTING = (
         "an alias with a deployment twice",
         [put("aliases/gemma/deployments", ["gemma-pod", "gemma-pod"])],
         ["hearth:aliases.gemma.deployments[1]: names a deployment that is there before. Remove one of the two."],
-    ),
-    Case(
-        "an alias that takes longer than a day",
-        [
-            put(
-                f"endpoints/e{number}",
-                dict(ENDPOINTS["plain"], runtimeCapacity=_slow(number), baseUrl=f"http://192.168.1.{number}:11434/v1"),
-            )
-            for number in range(50, 75)
-        ]
-        + [
-            put(f"deployments/d{number}", dict(VALID["deployments"]["llama-plain"], endpoint=f"e{number}"))
-            for number in range(50, 75)
-        ]
-        + [
-            put("aliases/long", {"deployments": [f"d{number}" for number in range(50, 75)], "residency": ["corp"]}),
-            put("policy/bounds", {"requestTimeoutMs": 3_600_000}),
-        ],
-        [
-            (
-                "hearth:aliases.long.deployments: may take 90000000 ms one after the other, and a request ends within "
-                "86400000. Name fewer, or lower requestTimeoutMs of their endpoints."
-            )
-        ],
     ),
     Case(
         "an alias of nothing",

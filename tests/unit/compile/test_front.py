@@ -13,12 +13,12 @@ def test_equal_claims_give_equal_bytes() -> None:
     assert compile_front(resolve(claim())).digest == compile_front(resolve(claim())).digest
 
 
-def test_it_waits_as_long_as_all_deployments_of_an_alias_together() -> None:
+def test_it_waits_as_long_as_the_slowest_deployment_may_take_and_a_little() -> None:
     endpoints = {
         name: private_endpoint(f"https://{name}.lan.test:8443/v1", runtimeCapacity=capacity(request_ms=ms))
         for name, ms in (("a", 40_000), ("b", 50_000))
     }
-    assert "timeout server 100000ms" in compile_front(resolve(claim(endpoints))).files["front.cfg"]
+    assert "timeout server 60000ms" in compile_front(resolve(claim(endpoints))).files["front.cfg"]
     assert "timeout server 130000ms" in compile_front(resolve(claim(providers=[provider()]))).files["front.cfg"]
     assert "timeout server 10000ms" in compile_front(resolve(claim())).files["front.cfg"]
 

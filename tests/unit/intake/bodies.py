@@ -19,17 +19,31 @@ SETTINGS = Settings.model_validate(
                 "operations": ["chat", "completion", "embedding", "responses"],
                 "contextTokens": 8_192,
                 "defaultMaxTokens": 1_024,
+                "deadlineMs": 60_000,
                 "engines": ["llamaCpp"],
                 "extraFields": ["special_knob", "n_predict"],
             },
-            "large": {"operations": ["chat"], "contextTokens": 32_768, "defaultMaxTokens": 512, "engines": ["vllm"]},
+            "large": {
+                "operations": ["chat"],
+                "contextTokens": 32_768,
+                "defaultMaxTokens": 512,
+                "deadlineMs": 60_000,
+                "engines": ["vllm"],
+            },
             "mixed": {
                 "operations": ["chat"],
                 "contextTokens": 8_192,
                 "defaultMaxTokens": 512,
+                "deadlineMs": 60_000,
                 "engines": ["vllm", "llamaCpp"],
             },
-            "vendor/chat": {"operations": ["chat"], "contextTokens": 100, "defaultMaxTokens": 50, "engines": [None]},
+            "vendor/chat": {
+                "operations": ["chat"],
+                "contextTokens": 100,
+                "defaultMaxTokens": 50,
+                "deadlineMs": 60_000,
+                "engines": [None],
+            },
         },
     }
 )

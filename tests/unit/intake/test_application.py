@@ -460,3 +460,32 @@ def test_a_body_has_a_time_to_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
 
     asyncio.run(Intake(LiteLLM(), SETTINGS)(request("/v1/embeddings"), receive, send))
     assert Answer(sent).error["code"] == "request_timeout"
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_an_answer_begins_by_the_deadline_and_then_takes_its_time(monkeypatch: pytest.MonkeyPatch, begun: bool) -> None:
+    cancelled = []
+
+    async def handler(scope: Scope, receive: Receive, send: Send) -> None:
+        state = CURRENT.get()
+        assert state is not None
+        assert state.deadline is not None
+        assert 59 < state.remaining() <= 60
+        if begun:
+            await send({"type": "http.response.start", "status": 200, "headers": [JSON]})
+            await asyncio.sleep(0.2)
+            await send({"type": "http.response.body", "body": b"{}"})
+            return
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(state.asked)
+            raise
+
+    monkeypatch.setattr(module, "GIVE_UP_SECONDS", -59.9)
+    found = ask(LiteLLM(handler))
+    if begun:
+        assert (found.status, found.body) == (200, b"{}")
+    else:
+        assert (found.status, found.error["code"]) == (504, "gateway_timeout")
+        assert cancelled
