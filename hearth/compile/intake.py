@@ -36,7 +36,7 @@ def compile_intake(topology: Topology, *, withheld: Mapping[str, str] | None = N
     for route in topology.routes:
         targets = list(_offered(route, withheld or {}))
         if targets:
-            models[route.name] = _model(topology, targets)
+            models[route.name] = _model(topology, targets, route.max_cost_micros)
     return {
         "version": 1,
         "maxRequestBytes": largest_request_bytes(topology),
@@ -72,7 +72,7 @@ def _offered(route: Route, withheld: Mapping[str, str]) -> Iterator[Target]:
             yield target
 
 
-def _model(topology: Topology, targets: list[Target]) -> dict[str, Any]:
+def _model(topology: Topology, targets: list[Target], max_cost_micros: int | None) -> dict[str, Any]:
     context = min(target.context_tokens for target in targets)
     operations = set.intersection(*(set(target.operations) for target in targets))
     deployments = [target.deployment for target in targets]
@@ -86,7 +86,24 @@ def _model(topology: Topology, targets: list[Target]) -> dict[str, Any]:
         "engines": [_engine(topology, target) for target in targets],
         "extraFields": sorted(set.intersection(*fields)),
         "tools": all(_takes_tools(topology, target) for target in targets),
+        "embeddingSpace": _embedding_space(targets),
+        "maxCostMicros": max_cost_micros,
+        "attempts": [] if max_cost_micros is None else [_attempt(target) for target in targets],
     }
+
+
+def _attempt(target: Target) -> dict[str, int]:
+    return {
+        "contextTokens": target.context_tokens,
+        "inputMicrosPerMillionTokens": target.input_micros_per_million_tokens,
+        "outputMicrosPerMillionTokens": target.output_micros_per_million_tokens,
+    }
+
+
+def _embedding_space(targets: list[Target]) -> str | None:
+    """Return the one space of an alias, as the claim's rules have it (S4-127); a provider's model declares none."""
+    first = targets[0].deployment
+    return first.embedding_space if first else None
 
 
 def _deadline_ms(topology: Topology, targets: list[Target]) -> int:

@@ -9,8 +9,10 @@ from pydantic_core import to_json
 
 from hearth.intake.chat import ChatRequest
 from hearth.intake.completions import CompletionRequest, EmbeddingRequest
+from hearth.intake.cost import worst_case_micros
 from hearth.intake.engines import FIELD_VALIDATORS
 from hearth.intake.errors import (
+    COST_ABOVE_BOUND,
     INVALID_JSON,
     INVALID_PARAMETER,
     MODEL_NOT_FOUND,
@@ -86,6 +88,8 @@ class Admitted:
     """The public name that it asks for."""
     stream: bool
     """Whether the answer is a stream of events."""
+    embedding_space: str | None
+    """The space that vectors are asked for in; none where none is declared, or none are asked for."""
     deadline_seconds: float
     """How long it may wait for its answer, over all deployments of the model."""
 
@@ -129,10 +133,15 @@ def admit(settings: Settings, operation: Operation, text: bytes, *, header_user:
     if operation not in model.operations:
         raise ModelRefusedError(name, OPERATION_NOT_OFFERED, param="model")
     _refuse_tools(name, model, request)
+    limit = _limit(name, model, limits)
+    extra_body = _extra_body(name, model, extra)
+    if model.max_cost_micros is not None and worst_case_micros(model, request, limit) > model.max_cost_micros:
+        raise ModelRefusedError(name, COST_ABOVE_BOUND)
     return Admitted(
-        body=_canonical(request, operation, user, _limit(name, model, limits), _extra_body(name, model, extra)),
+        body=_canonical(request, operation, user, limit, extra_body),
         model=name,
         stream=bool(getattr(request, "stream", False)),
+        embedding_space=model.embedding_space if operation == "embedding" else None,
         deadline_seconds=model.deadline_ms / 1_000,
     )
 

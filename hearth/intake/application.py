@@ -144,7 +144,7 @@ class _Exchange:
             (b"content-length", str(len(admitted.body)).encode()),
             (b"accept-encoding", b"identity"),
         ]
-        self._state.stream = admitted.stream
+        self._state.stream, self._state.embedding_space = admitted.stream, admitted.embedding_space
         self._state.deadline = asyncio.get_running_loop().time() + admitted.deadline_seconds
         await self._by_the_deadline(self._inner("POST", self._scope["path"], inner), admitted.body)
 

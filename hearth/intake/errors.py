@@ -60,6 +60,13 @@ UPSTREAM_REJECTED: Final = Refusal(
     "The model server rejected the request.",
     "correct it; the message is the model server's own (also with the statuses 409, 413 and 422)",
 )
+COST_ABOVE_BOUND: Final = Refusal(
+    400,
+    "cost_above_bound",
+    _INVALID,
+    "The request could cost more than one request to this model may.",
+    "ask for less: `max_tokens`, `n`, or the number and length of the inputs",
+)
 INVALID_API_KEY: Final = Refusal(
     401, "invalid_api_key", _AUTHENTICATION, "The API key is missing or not known.", "read the Secret again"
 )
@@ -138,6 +145,7 @@ TABLE: Final = (
     INVALID_PARAMETER,
     UNKNOWN_PARAMETER,
     OPERATION_NOT_OFFERED,
+    COST_ABOVE_BOUND,
     UPSTREAM_REJECTED,
     INVALID_API_KEY,
     CREDENTIAL_MISSING,

@@ -59,7 +59,7 @@ class OneAtATime(CustomLogger):  # type: ignore[misc]  # without LiteLLM it is A
             if state.ended:
                 _end(state, state.exception)
         remaining = sorted(
-            (one for one in healthy_deployments if _identity(one) not in state.asked),
+            (one for one in healthy_deployments if _identity(one) not in state.asked and _fits(one, state)),
             key=lambda one: one.get("litellm_params", {}).get("order") or 0,
         )
         if not remaining:
@@ -128,6 +128,11 @@ def _headers(exception: Exception) -> Mapping[Any, Any]:
 def _seconds(deployment: Mapping[str, Any], name: str) -> float | None:
     found = deployment.get("litellm_params", {}).get(name)
     return None if found is None else float(found)
+
+
+def _fits(deployment: Mapping[str, Any], state: RequestState) -> bool:
+    """Return whether its vectors are of the space that is asked for: those of two spaces must not mix (S4-127)."""
+    return state.embedding_space in (None, deployment["model_info"].get("embedding_space"))
 
 
 def _identity(deployment: Mapping[str, Any]) -> str:

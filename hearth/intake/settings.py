@@ -13,6 +13,19 @@ Operation = Literal["chat", "completion", "embedding", "responses"]
 """An operation by the name that the claim gives it."""
 
 
+class Attempt(BaseModel):
+    """What one deployment charges."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    context_tokens: Annotated[int, Field(alias="contextTokens", ge=1)]
+    """Most tokens of a prompt and its answer together."""
+    input_micros: Annotated[int, Field(alias="inputMicrosPerMillionTokens", ge=0)]
+    """Price of a million prompt tokens in micro-units."""
+    output_micros: Annotated[int, Field(alias="outputMicrosPerMillionTokens", ge=0)]
+    """Price of a million completion tokens in micro-units."""
+
+
 class Model(BaseModel):
     """A public name, and what a request for it may say."""
 
@@ -32,6 +45,12 @@ class Model(BaseModel):
     """Further fields that the claim allows at every one of its deployments."""
     tools: bool = True
     """Whether every one of its deployments takes tools."""
+    embedding_space: Annotated[str | None, Field(alias="embeddingSpace")] = None
+    """The space of its vectors; no deployment of another one is asked (S4-127)."""
+    max_cost_micros: Annotated[int | None, Field(alias="maxCostMicros", ge=0)] = None
+    """Highest worst-case price of one request over all attempts, in micro-units; none without a bound (S4-125)."""
+    attempts: Annotated[tuple[Attempt, ...], Field(strict=False)] = ()
+    """Its deployments, where there is such a bound."""
 
     @cached_property
     def fields(self) -> frozenset[str]:

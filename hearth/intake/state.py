@@ -41,6 +41,8 @@ class RequestState:
     """No further deployment may be asked."""
     stream: bool = False
     """Whether the answer is a stream of events."""
+    embedding_space: str | None = None
+    """The space that vectors are asked for in; none for everything else."""
     deadline: float | None = None
     """When the answer has to have begun, whichever deployment gives it, on the event loop's clock; none before the
     request is admitted."""

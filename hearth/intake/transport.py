@@ -1,9 +1,10 @@
 """Bounds the time until a model server's answer begins, in LiteLLM's way out.
 
-LiteLLM knows one timeout for an attempt, and gives it to the socket: it is the longest pause between two pieces. A short
-one for the beginning of a stream would cut the stream at its first longer pause, and an answer that sends a byte now and
-then is bounded by nothing. What the claim means is applied here, below LiteLLM: an answer begins within the time of its
-deployment and within what is left for the request, and after that only the pauses are bounded (S4-113, S4-141).
+LiteLLM knows one timeout for an attempt, and gives it to the socket: it is the longest pause between two pieces. A
+short one for the beginning of a stream would cut the stream at its first longer pause, and an answer that sends a byte
+now and then is bounded by nothing. What the claim means is applied here, below LiteLLM: an answer begins within the
+time of its deployment and within what is left for the request, and after that only the pauses are bounded (S4-113,
+S4-141).
 """
 
 import asyncio

@@ -15,7 +15,7 @@ from hearth.topology.upstreams import UpstreamId
 def routes(claim: Claim) -> Iterator[Route]:
     """Yield every public name of a claim: aliases, then the models of providers, then instances."""
     for name, alias in sorted(claim.aliases.items()):
-        yield Route(name, "alias", tuple(_deployments(claim, alias)))
+        yield Route(name, "alias", tuple(_deployments(claim, alias)), max_cost_micros=alias.max_cost_micros)
     for provider in sorted(claim.llm.providers, key=lambda found: found.name):
         obstacle: Obstacle | None = None if owns_its_token(provider) else "foreign_token"
         for model in sorted(provider.models, key=lambda found: found.name):

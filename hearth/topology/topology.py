@@ -77,6 +77,8 @@ class Route:
     """What may answer, in order; the next answers only when those before it cannot (S0-7)."""
     obstacle: Obstacle | None = None
     """Why it is not offered; none when it is. Evidence is judged elsewhere."""
+    max_cost_micros: int | None = None
+    """Highest worst-case price of one request over all attempts, in micro-units; none without a bound (S4-125)."""
 
     @property
     def reaches_a_vendor(self) -> bool:

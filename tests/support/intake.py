@@ -187,8 +187,11 @@ class Gateway:
             entry("brief", "second", 2, whole=6, setup=2),
             entry("brief", "third", 3, whole=6, setup=2),
         ]
+        spaces = [entry("vectors", name, order) for order, name in enumerate(("first", "second", "third"), start=1)]
+        for model, space in zip(spaces, ("old", "new", None), strict=True):
+            model["model_info"] |= {"embedding_space": space} if space else {}
         return {
-            "model_list": [*three, entry("vendor/chat", "vendor", 1), *brief],
+            "model_list": [*three, entry("vendor/chat", "vendor", 1), *brief, *spaces],
             "general_settings": {"master_key": "os.environ/LITELLM_MASTER_KEY", "cancel_on_disconnect": True},
             "router_settings": {"routing_strategy": "simple-shuffle", "num_retries": 0, "disable_cooldowns": True},
             "litellm_settings": {
@@ -212,6 +215,7 @@ class Gateway:
             "models": {
                 "gemma": {**model, "operations": ["chat", "completion", "embedding", "responses"]},
                 "brief": {**model, "operations": ["chat", "embedding", "responses"], "deadlineMs": 6_000},
+                "vectors": {**model, "operations": ["embedding"], "embeddingSpace": "new"},
                 "vendor/chat": {**model, "operations": ["chat"], "engines": [None]},
             },
         }

@@ -97,7 +97,7 @@ def test_unknown_and_wrong(gateway: Gateway) -> None:
 
 def test_models_are_listed_and_found(gateway: Gateway) -> None:
     with gateway.client() as client:
-        assert {model["id"] for model in client.get("/v1/models").json()["data"]} == {"gemma", "vendor/chat", "brief"}
+        assert {model["id"] for model in client.get("/v1/models").json()["data"]} == {"gemma", "vendor/chat", "brief", "vectors"}
         assert client.get("/v1/models/vendor/chat").json()["id"] == "vendor/chat"
         assert code(client.get("/v1/models/nothing")) == (404, "model_not_found")
 
@@ -243,6 +243,15 @@ def test_the_last_failure_is_told(gateway: Gateway) -> None:
     assert code(answer) == (429, "queue_full")
     assert answer.headers["retry-after"] == "7"
     assert gateway.models.names == ["first", "second", "third"]
+
+
+def test_vectors_come_from_their_own_space_or_not_at_all(gateway: Gateway) -> None:
+    gateway.models.script()
+    assert ask(gateway, "embedding", model="vectors").status_code == 200
+    assert gateway.models.names == ["second"]
+    gateway.models.script(second=refusing("unavailable"))
+    assert code(ask(gateway, "embedding", model="vectors")) == (503, "unavailable")
+    assert gateway.models.names == ["second"]
 
 
 def test_many_at_once_are_told_apart(gateway: Gateway) -> None:

@@ -24,6 +24,7 @@ def gateway(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     started = Gateway(request.param, tmp_path_factory.mktemp("gateway"))
     try:
         started.start()
+        ask(started, model="gemma")  # the first request of a process takes longer, whatever it is
         yield started
     finally:
         started.stop()

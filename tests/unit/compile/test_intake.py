@@ -101,3 +101,42 @@ def test_the_program_is_the_room_and_what_starts_it() -> None:
     for path, text in files.items():
         compile(text, path, "exec")
     assert len(json.dumps(dict(files))) < 500_000
+
+
+def test_a_name_has_one_deadline_the_longest_of_its_deployments() -> None:
+    def declare(values: dict[str, Any]) -> None:
+        examples.two_deployments(values)
+        for endpoint, milliseconds in (("host", 40_000), ("pod", 50_000)):
+            values["endpoints"][endpoint]["runtimeCapacity"] |= {
+                "requestTimeoutMs": milliseconds, "streamSetupTimeoutMs": 1_000, "coldStartTimeoutMs": 1_000
+            }  # fmt: skip
+
+    assert compiled(declare)["models"]["house"]["deadlineMs"] == 50_000
+    assert compiled(declare, withheld={"pod": "x"})["models"]["house"]["deadlineMs"] == 40_000
+
+
+def test_prices_are_told_where_a_request_has_a_highest_price() -> None:
+    def declare(values: dict[str, Any]) -> None:
+        examples.two_deployments(values)
+        values["deployments"]["gemma-host"]["contextTokens"] = 1_000
+        values["aliases"]["house"]["maxCostMicros"] = 10**9
+
+    models = compiled(declare)["models"]
+    assert models["house"]["maxCostMicros"] == 10**9
+    [first, second] = models["house"]["attempts"]
+    assert set(first) == {"contextTokens", "inputMicrosPerMillionTokens", "outputMicrosPerMillionTokens"}
+    assert first["contextTokens"] == 1_000
+    assert (
+        second["outputMicrosPerMillionTokens"]
+        == (examples.VALID["deployments"]["gemma-pod"]["pricing"]["outputMicrosPerMillionTokens"])
+    )
+    assert compiled(examples.two_deployments)["models"]["house"]["attempts"] == []
+
+
+def test_a_name_of_vectors_says_their_space() -> None:
+    def declare(values: dict[str, Any]) -> None:
+        values["aliases"]["vectors"] = {"deployments": ["nomic"], "residency": ["corp"]}
+
+    models = compiled(declare)["models"]
+    assert models["vectors"]["embeddingSpace"] == examples.VALID["deployments"]["nomic"]["embeddingSpace"]
+    assert models["gemma"]["embeddingSpace"] is None
