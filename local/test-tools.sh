@@ -3,6 +3,7 @@
 # made it, and linked from .tools/ of this checkout, where the tests look. Default: all of them.
 #   litellm-image, litellm-published   LiteLLM of the image built here, and of the published image: a virtual environment each
 #   postgres, valkey                   its database and its cache
+#   clients                            the libraries of tests/clients/node
 #   haproxy-SERIES                     HAProxy, one for each HAPROXY_…_DEBIAN of versions.env
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -37,6 +38,12 @@ keep_postgres() {
   keep postgres "$(uname -m) $(hash_of "$script" "$here/test-tools/postgres")" "$script" "$node"
 }
 
+keep_clients() {
+  local script=$here/test-tools/clients.sh node=$HEARTH_ROOT/.tools/litellm-image
+  [ -e "$node/.complete" ] || keep_litellm litellm-image "$HEARTH_ROOT/images/litellm/requirements.txt"
+  keep clients "$(uname -m) $(hash_of "$script" "$HEARTH_ROOT"/tests/clients/node/package*.json)" "$script" "$node"
+}
+
 keep_valkey() {
   local image=$HEARTH_ROOT/images/valkey
   keep valkey "$(uname -m) $(hash_of "$image/prepare.sh" "$image/requirements.txt" "$HEARTH_ROOT/images/lib.sh")" "$image/prepare.sh"
@@ -55,7 +62,7 @@ if [ $# = 0 ]; then
   # two at a time: the first row mostly downloads and compiles, the second mostly unpacks
   "$0" litellm-image litellm-published &
   # shellcheck disable=SC2046 # names without spaces
-  "$0" valkey $(haproxy_series | sed 's/^/haproxy-/') postgres || failed=1
+  "$0" valkey $(haproxy_series | sed 's/^/haproxy-/') postgres clients || failed=1
   wait $! || failed=1
   [ -z "${failed:-}" ] || fail "a program for the tests is missing; what is above says why"
   say "test tools: all there"
@@ -66,6 +73,7 @@ for name in "$@"; do
     litellm-image) keep_litellm "$name" "$HEARTH_ROOT/images/litellm/requirements.txt" ;;
     litellm-published) keep_litellm "$name" "$here/test-tools/litellm-published/requirements.txt" ;;
     postgres) keep_postgres ;;
+    clients) keep_clients ;;
     valkey) keep_valkey ;;
     haproxy-*) keep_haproxy "${name#haproxy-}" ;;
     *) fail "no test tool is called $name" ;;

@@ -97,7 +97,12 @@ def test_unknown_and_wrong(gateway: Gateway) -> None:
 
 def test_models_are_listed_and_found(gateway: Gateway) -> None:
     with gateway.client() as client:
-        assert {model["id"] for model in client.get("/v1/models").json()["data"]} == {"gemma", "vendor/chat", "brief", "vectors"}
+        assert {model["id"] for model in client.get("/v1/models").json()["data"]} == {
+            "gemma",
+            "vendor/chat",
+            "brief",
+            "vectors",
+        }
         assert client.get("/v1/models/vendor/chat").json()["id"] == "vendor/chat"
         assert code(client.get("/v1/models/nothing")) == (404, "model_not_found")
 

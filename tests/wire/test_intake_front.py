@@ -2,10 +2,13 @@
 
 import gzip
 import json
+import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
+import openai
 import pytest
 
 from hearth.compile.front import compile_front
@@ -14,7 +17,7 @@ from hearth.compile.intake import START, intake_program
 from hearth.topology.resolve import resolve
 from tests.support.intake import Gateway
 from tests.support.proxy_claims import claim
-from tests.support.tools import tool
+from tests.support.tools import PROJECT, tool
 from tests.unit.intake.bodies import BODIES
 from tests.wire.client import Server, head, wait_for
 from tests.wire.haproxy import Haproxy
@@ -131,3 +134,64 @@ def test_port_forward_reaches_past_the_intake_and_clients_do_not(front: Gateway)
 
 def test_the_kubelet_asks_through_the_front(front: Gateway) -> None:
     assert httpx.get(f"{PROBE}/health/liveliness", timeout=60).status_code == 200
+
+
+READ = {
+    "chat": "blue",
+    "stream": "blueblue",
+    "completion": "blue",
+    "embedding": [0.5],
+    "responses": "blue",
+    "model": "gemma",
+    "aborted": "chat.completion.chunk",
+}
+"""What both libraries read of the scripted answers."""
+
+
+def test_the_openai_library_of_python_works_from_end_to_end(front: Gateway) -> None:
+    front.models.script()
+    chat: dict[str, Any] = BODIES["chat"]
+    with openai.OpenAI(base_url=f"{CLIENT}/v1", api_key=front.key, max_retries=0) as client:
+        parts = client.chat.completions.create(**chat, stream=True, stream_options={"include_usage": True})
+        found = {
+            "chat": client.chat.completions.create(**chat, store=False, user="alice").choices[0].message.content,
+            "stream": "".join(part.choices[0].delta.content or "" for part in parts if part.choices),
+            "completion": client.completions.create(**BODIES["completion"]).choices[0].text,
+            "embedding": client.embeddings.create(**BODIES["embedding"], encoding_format="float").data[0].embedding,
+            "responses": client.responses.create(**BODIES["responses"]).output_text,
+            "model": client.models.retrieve("gemma").id,
+        }
+        assert "gemma" in {model.id for model in client.models.list()}
+        with client.chat.completions.create(**chat, stream=True) as stream:
+            found["aborted"] = next(iter(stream)).object
+        assert found == READ
+        with pytest.raises(openai.NotFoundError) as unknown:
+            client.chat.completions.create(**{**chat, "model": "nothing"})
+        assert unknown.value.code == "model_not_found"
+        with pytest.raises(openai.BadRequestError) as field:
+            client.chat.completions.create(**chat, extra_body={"num_retries": 5})
+        assert field.value.code == "unknown_parameter"
+        with pytest.raises(openai.AuthenticationError) as key:
+            client.with_options(api_key="none").chat.completions.create(**chat)
+        assert key.value.code == "invalid_api_key"
+
+
+def test_the_openai_library_of_node_works_from_end_to_end(front: Gateway) -> None:
+    front.models.script()
+    # A module is looked for beside the one that names it.
+    program = tool("clients") / "openai.mjs"
+    program.write_bytes((PROJECT / "tests/clients/node/openai.mjs").read_bytes())
+    done = subprocess.run(
+        [tool("litellm-image") / "bin/node", program, f"{CLIENT}/v1"],
+        env={"OPENAI_API_KEY": front.key},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {name: found[name] for name in READ} == READ
+    assert found["several"]
+    assert "gemma" in found["models"]
+    assert found["unknownModel"] == ["NotFoundError", 404, "model_not_found"]
+    assert found["unknownField"] == ["BadRequestError", 400, "unknown_parameter"]
+    assert found["wrongKey"] == ["AuthenticationError", 401, "invalid_api_key"]
