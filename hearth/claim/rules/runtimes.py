@@ -319,6 +319,41 @@ def one_runtime_behind_one_address(draft: Draft) -> Iterator[Finding]:
             )
 
 
+def no_way_past_a_sidecar(draft: Draft) -> Iterator[Finding]:
+    """S4-87: no endpoint is the port of a runtime that another endpoint has a sidecar in front of."""
+    behind: dict[tuple[str, int], str] = {}
+    for name, endpoint in draft.claim.endpoints.items():
+        port = _runtime_port(endpoint)
+        if port is not None:
+            behind.update({(host, port): name for host in _hosts(endpoint)})
+    for name, endpoint in draft.claim.endpoints.items():
+        url = base_url(endpoint.base_url)
+        if url is None:
+            continue
+        for other in dict.fromkeys(behind[host, url.port] for host in _hosts(endpoint) if (host, url.port) in behind):
+            if other != name:
+                yield Finding(
+                    ("endpoints", name, "baseUrl"),
+                    f"is the runtime of the endpoint {other}, reached past its sidecar",
+                    "Use the sidecar's address",
+                )
+
+
+def _runtime_port(endpoint: Endpoint) -> int | None:
+    """Return the port that a runtime on a host listens on behind its sidecar; none where there is none, or in a Pod."""
+    if endpoint.sidecar is None or (endpoint.runtime is not None and endpoint.runtime.placement != "host"):
+        return None
+    if endpoint.runtime is None:
+        return endpoint.sidecar.runtime_port
+    return int(endpoint.runtime.loopback.rsplit(":", 1)[1])
+
+
+def _hosts(endpoint: Endpoint) -> set[str]:
+    """Return what an endpoint's host is called: the name of its URL, and the address that the claim gives it."""
+    url = base_url(endpoint.base_url)
+    return {str(host) for host in (url.host if url else None, endpoint.network_profile.address) if host is not None}
+
+
 RULES: Final = (
     in_a_pod,
     on_a_host,
@@ -334,4 +369,5 @@ RULES: Final = (
     engine_fields,
     one_boundary_for_one_runtime,
     one_runtime_behind_one_address,
+    no_way_past_a_sidecar,
 )

@@ -272,6 +272,16 @@ RUNTIMES = (
         ],
     ),
     Case(
+        "S4-87 a runtime reached past its sidecar",
+        [put("endpoints/host/networkProfile/address", "192.168.1.20")],
+        [
+            (
+                "hearth:endpoints.plain.baseUrl: is the runtime of the endpoint host, reached past its sidecar. Use the "
+                "sidecar's address."
+            )
+        ],
+    ),
+    Case(
         "S4-87 two runtimes behind one address",
         [
             put(
