@@ -34,15 +34,22 @@ class Sidecar(Shape):
     (S4-93). Hearth knows its own."""
 
 
+HuggingFaceRepository = Annotated[
+    str,
+    matching(
+        r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?$",
+        "a Hugging Face repository <owner>/<name>",
+        min_length=1,
+        max_length=200,
+    ),
+]
+"""A repository of models, `<owner>/<name>`; the oldest have no owner."""
+
+
 class HuggingFaceSource(Shape):
     """One file of a Hugging Face repository at one commit (S2-6)."""
 
-    repo: Annotated[
-        str,
-        matching(
-            r"^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*$", "a repository <owner>/<name>", max_length=200
-        ),
-    ]
+    repo: HuggingFaceRepository
     """Repository, `<owner>/<name>`."""
     revision: CommitHash
     """Commit of the repository."""

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hearth.claim.base import (
-    CommitHash,
     CredentialReference,
     Decimal,
     Duration,
@@ -16,6 +15,7 @@ from hearth.claim.base import (
     Shape,
     matching,
 )
+from hearth.claim.instances import Instance
 from hearth.claim.operations import ModelMode
 
 
@@ -63,37 +63,6 @@ class Provider(Shape):
     """Must equal `<name>_api_key` with `-` as `_` (S3-27)."""
     models: tuple[ProviderModel, ...]
     """The models that are offered; an empty list prepares a provider whose token can be supplied already (U-5)."""
-
-
-class Instance(Shape):
-    """A vLLM server on the cluster's own GPUs (S3-83 … S3-88). Read only with `gpuAcceleration`."""
-
-    name: Identifier
-    """Name of the instance; its Service is `vllm-<name>-inference` (S3-14)."""
-    model_id: Annotated[
-        str,
-        matching(
-            r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?$",
-            "a Hugging Face repository <owner>/<name>",
-            min_length=1,
-            max_length=200,
-        ),
-    ]
-    """Hugging Face repository; offered in lower case with `/` as `-` (S3-13)."""
-    revision: CommitHash
-    """The model's commit, 40 hexadecimal digits."""
-    gpu_memory_utilization: Annotated[
-        str, matching(r"^0\.[0-9]{1,3}$", 'a fraction in quotes between 0 and 1, such as "0.85"')
-    ] = "0.90"
-    """Fraction of the GPU's memory that vLLM may take."""
-    max_model_len: PositiveInt
-    """Context window in tokens."""
-    model_cache_size: Quantity
-    """Size of the volume that keeps the weights."""
-    node_pool: Identifier | None = None
-    """The node pool that it runs on."""
-    gpus: Annotated[int, Field(ge=1, le=16)] = 1
-    """GPUs of one replica."""
 
 
 class PersonBudget(Shape):

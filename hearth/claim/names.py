@@ -41,6 +41,16 @@ def endpoint_host(endpoint_id: str, cluster_domain: str) -> str:
     return service_host(endpoint_service(endpoint_id), cluster_domain)
 
 
+def instance_endpoint(name: str) -> str:
+    """Return the id of the endpoint, and of the deployment, that an instance is."""
+    return f"vllm-{name}"
+
+
+def instance_host(name: str, cluster_domain: str) -> str:
+    """Return the DNS name of an instance's Service (S3-14)."""
+    return service_host(f"vllm-{name}-inference", cluster_domain)
+
+
 def tagged_model(model: str) -> str:
     """Return the name of a model as Ollama keeps it: with its tag, which is `latest` where none is named."""
     return model if ":" in model else f"{model}:latest"

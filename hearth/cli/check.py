@@ -24,6 +24,7 @@ def _summary(loaded: LoadedClaim) -> str:
         "endpoint": len(claim.endpoints),
         "deployment": len(claim.deployments),
         "alias": len(claim.aliases),
+        **({"instance": len(claim.llm.instances)} if claim.llm.gpu_acceleration else {}),
         "provider": len(claim.llm.providers),
         "tenant": len(claim.tenants),
     }
@@ -36,6 +37,7 @@ def _gate(loaded: LoadedClaim) -> "Gate | None":
     """Return what evidence makes of the endpoints; none where nobody looks at any."""
     claim = loaded.claim
     private = any(endpoint.network_profile.mode != "public_tls" for endpoint in claim.endpoints.values())
+    private = private or bool(claim.llm.gpu_acceleration and claim.llm.instances)
     if claim.policy.evidence == "off" or not (private or claim.policy.evidence_waiver):
         return None
     # Only environments with private endpoints wait for the compiler and the cryptography.

@@ -44,7 +44,7 @@ def _verify(loaded: LoadedClaim, endpoints: Iterable[str]) -> Found:
 
 
 def _named(loaded: LoadedClaim, name: str) -> str:
-    if name not in loaded.claim.endpoints:
+    if name not in {*loaded.claim.endpoints, *private_endpoints(loaded.claim)}:
         raise ClaimError(
             [
                 Problem(

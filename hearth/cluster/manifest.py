@@ -164,7 +164,7 @@ def deploy(
             parent=parent,
             depends_on=list(depends_on),
             aliases=_aliases(declared),
-            protect=options.protect or None,
+            protect=(options.protect and not declared.fetched_again) or None,
             retain_on_delete=(not declared.adopted and (retain or options.retain or _comes_back(manifest))) or None,
             custom_timeouts=pulumi.CustomTimeouts(create=timeout, update=timeout) if timeout else None,
         ),

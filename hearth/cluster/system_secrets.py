@@ -15,8 +15,6 @@ from hearth.compile.names import (
     DATABASE,
     GATEWAY,
     credential_key,
-    endpoint_host,
-    endpoint_service,
 )
 from hearth.kubeapi.client import KubernetesApi, decoded
 from hearth.topology.topology import Topology
@@ -151,13 +149,13 @@ class SystemSecrets(pulumi.ComponentResource):
         for endpoint_id, token in tokens.items():
             leaf = Certificate(
                 f"endpoint-{endpoint_id}-certificate",
-                endpoint_host(endpoint_id, topology.policy.cluster.domain),
+                topology.endpoint(endpoint_id).address.host,
                 authority,
                 opts=here,
             )
             named[endpoint_id] = self._secret(
                 credentials.endpoint_secret(endpoint_id),
-                endpoint_service(endpoint_id),
+                topology.endpoint(endpoint_id).service,
                 lambda found: credentials.endpoint_contents(**found),
                 {
                     "token": token,

@@ -19,12 +19,9 @@ NO_GPU: Final = "hearth:llm.gpuAcceleration is false"
 FOREIGN_TOKEN: Final = "its provider names the token property of another one"  # noqa: S105
 """Reason of the models of a provider that must not be offered (S3-28, S3-79)."""
 
-NOT_SUPPORTED: Final = "vLLM instances are not supported yet"
-"""Reason of an instance with GPUs."""
 OBSTACLES: Final[Mapping[Obstacle, str]] = {
     "foreign_token": FOREIGN_TOKEN,
     "no_gpu": NO_GPU,
-    "not_supported": NOT_SUPPORTED,
 }
 """Reason of every obstacle that a route may have."""
 
@@ -46,9 +43,9 @@ class CatalogueRow:
     operations: tuple[Operation, ...]
     """What it may be asked for, whichever of its deployments answers; in the order of OPERATIONS."""
     deployments: tuple[str, ...]
-    """Deployments that may answer, withheld ones included; empty for providers and instances."""
+    """Deployments that may answer, withheld ones included; empty for providers."""
     endpoints: tuple[str, ...]
-    """Endpoint of each of them, else the provider's or the instance's name."""
+    """Endpoint of each of them, else the provider's name."""
     postures: tuple[str, ...]
     """Network profile of each of those (S4-134)."""
     context_tokens: int

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from hearth.canonical import digest
 from hearth.claim.endpoints import RuntimeCapacity
+from hearth.claim.instances import Instance
 from hearth.compile.names import IN_CLUSTER
 from hearth.compile.sidecar_document import sidecar_digest
 from hearth.topology.expected import Expected, ExpectedDeployment, ExpectedSidecar, Termination
@@ -202,6 +203,7 @@ def deployment_document(topology: Topology, deployment_id: str) -> dict[str, Any
             "engine": runtime.engine,
             "chatTemplate": runtime.chat_template,
             "modelDigests": sorted(model.digest for model in runtime.models),
+            **_vllm_settings(runtime.instance),
         }
         if runtime
         else None,
@@ -211,6 +213,22 @@ def deployment_document(topology: Topology, deployment_id: str) -> dict[str, Any
         }
         if upstream.sidecar
         else None,
+    }
+
+
+def _vllm_settings(instance: Instance | None) -> dict[str, Any]:
+    """Return what else decides how an instance answers; nothing for other runtimes."""
+    if instance is None:
+        return {}
+    options = {name: str(value) for name, value in instance.options.items()}
+    return {
+        "vllm": {
+            "gpus": instance.gpus,
+            "quantization": instance.quantization,
+            "kvCacheDtype": instance.kv_cache_dtype,
+            "toolCallParser": instance.tool_call_parser,
+            "options": options,
+        }
     }
 
 

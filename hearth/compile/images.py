@@ -15,7 +15,7 @@ from hearth.claim.policy import Policy
 from hearth.claim.problems import ClaimError, Problem
 from hearth.versions import versions
 
-ImageName = Literal["litellm", "postgres", "valkey", "haproxy", "llamacpp", "ollama", "python"]
+ImageName = Literal["litellm", "postgres", "valkey", "haproxy", "llamacpp", "ollama", "vllm", "python"]
 """A program that Hearth runs in a container."""
 
 
@@ -74,6 +74,8 @@ _PUBLISHED: Final[dict[ImageName, ImageProfile]] = {
         options=("--offline", "--no-webui", "--no-slots", "--cache-ram", "0"),
     ),
     "ollama": ImageProfile(_VERSIONS["PINNED_OLLAMA"], 65532, 65532, ("/bin/ollama",)),
+    # Its own user is root; every folder that it writes to is named in its environment.
+    "vllm": ImageProfile(_VERSIONS["PINNED_VLLM"], 65532, 65532, ("vllm", "serve")),
     "python": ImageProfile(_VERSIONS["PINNED_PYTHON"], 65532, 65532, ("/usr/local/bin/python3",)),
 }
 """The published images."""

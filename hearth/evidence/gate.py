@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hearth.claim.claim import Claim
+from hearth.claim.names import instance_endpoint
 from hearth.claim.policy import EvidenceMode, Policy
 from hearth.claim.problems import Notice
 from hearth.evidence.reasons import Finding, Reason
@@ -41,10 +42,11 @@ class Gate:
 
 
 def private_endpoints(claim: Claim) -> tuple[str, ...]:
-    """Return the ids of the endpoints that need evidence, sorted: all that are not `public_tls`."""
-    return tuple(
-        sorted(name for name, endpoint in claim.endpoints.items() if endpoint.network_profile.mode != "public_tls")
-    )
+    """Return the ids of the endpoints that need evidence, sorted: all that are not `public_tls`, and instances."""
+    found = {name for name, endpoint in claim.endpoints.items() if endpoint.network_profile.mode != "public_tls"}
+    if claim.llm.gpu_acceleration:
+        found |= {instance_endpoint(instance.name) for instance in claim.llm.instances}
+    return tuple(sorted(found))
 
 
 def mode_now(policy: Policy, now: datetime.datetime) -> EvidenceMode:

@@ -7,6 +7,7 @@ from typing import Final
 from hearth.claim.claim import Claim
 from hearth.claim.names import NAMESPACE, tenant_namespace
 from hearth.topology.endpoints import endpoint_upstreams
+from hearth.topology.instances import instance_deployments, instance_upstreams
 from hearth.topology.providers import offered_providers, provider_upstreams
 from hearth.topology.routes import routes
 from hearth.topology.topology import App, Gateway, Route, Tenant, Topology
@@ -14,7 +15,11 @@ from hearth.topology.upstreams import Upstream
 
 FIRST_GUARD_PORT: Final = 9101
 """First of the guard's loopback ports, one for each upstream."""
-KINDS: Final[tuple[Callable[[Claim], Iterator[Upstream]], ...]] = (endpoint_upstreams, provider_upstreams)
+KINDS: Final[tuple[Callable[[Claim], Iterator[Upstream]], ...]] = (
+    endpoint_upstreams,
+    provider_upstreams,
+    instance_upstreams,
+)
 """What yields the upstreams of each kind, in the order of their ports. A new kind comes last, so that no port moves."""
 
 
@@ -46,7 +51,7 @@ def resolve(claim: Claim) -> Topology:
         policy=claim.policy,
         zones=claim.network_zones,
         trust_bundles=claim.trust_bundles,
-        deployments=claim.deployments,
+        deployments={**claim.deployments, **instance_deployments(claim)},
         aliases=claim.aliases,
         providers=offered_providers(claim),
         instances=claim.llm.instances,

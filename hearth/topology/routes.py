@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 from hearth.claim.claim import Claim
-from hearth.claim.llm import Instance, Provider, ProviderModel
-from hearth.claim.names import public_instance_name
+from hearth.claim.instances import Instance
+from hearth.claim.llm import Provider, ProviderModel
+from hearth.claim.names import instance_endpoint, public_instance_name
 from hearth.claim.operations import mode_operations
 from hearth.claim.routing import Alias
+from hearth.topology.instances import instance_deployment
 from hearth.topology.providers import owns_its_token
 from hearth.topology.topology import Obstacle, Route, Target
 from hearth.topology.upstreams import UpstreamId
@@ -20,9 +22,9 @@ def routes(claim: Claim) -> Iterator[Route]:
         obstacle: Obstacle | None = None if owns_its_token(provider) else "foreign_token"
         for model in sorted(provider.models, key=lambda found: found.name):
             yield Route(f"{provider.name}/{model.name}", "provider", (_model(provider, model, obstacle),), obstacle)
-    missing: Obstacle = "not_supported" if claim.llm.gpu_acceleration else "no_gpu"
+    missing: Obstacle | None = None if claim.llm.gpu_acceleration else "no_gpu"
     for instance in sorted(claim.llm.instances, key=lambda found: public_instance_name(found.model_id)):
-        yield Route(public_instance_name(instance.model_id), "instance", (_instance(instance),), missing)
+        yield Route(public_instance_name(instance.model_id), "instance", (_instance(instance, missing),), missing)
 
 
 def _deployments(claim: Claim, alias: Alias) -> Iterator[Target]:
@@ -59,17 +61,17 @@ def _model(provider: Provider, model: ProviderModel, obstacle: Obstacle | None) 
     )
 
 
-def _instance(instance: Instance) -> Target:
+def _instance(instance: Instance, obstacle: Obstacle | None) -> Target:
+    own = instance_endpoint(instance.name)
     return Target(
-        source=instance.name,
-        upstream=instance.name,
-        reached_by=None,
-        # Its address is plain HTTP inside the namespace (S3-14).
-        mode="private_plaintext",
+        source=own,
+        upstream=own,
+        reached_by=None if obstacle else UpstreamId("endpoint", own),
+        mode="private_tls",
         model=public_instance_name(instance.model_id),
-        operations=("chat", "completion"),
+        operations=instance.operations,
         context_tokens=instance.max_model_len,
-        # An instance has no price in the claim.
-        input_micros_per_million_tokens=0,
-        output_micros_per_million_tokens=0,
+        input_micros_per_million_tokens=instance.pricing.input_micros_per_million_tokens,
+        output_micros_per_million_tokens=instance.pricing.output_micros_per_million_tokens,
+        deployment=None if obstacle else instance_deployment(instance),
     )

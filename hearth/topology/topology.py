@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from hearth.claim.llm import ExternalDatabase, InClusterDatabase, Instance, PersonBudget, Provider
+from hearth.claim.instances import Instance
+from hearth.claim.llm import ExternalDatabase, InClusterDatabase, PersonBudget, Provider
 from hearth.claim.names import service_host, tagged_model
 from hearth.claim.network import NetworkZone, TrustBundle
 from hearth.claim.operations import Operation, only_vectors
@@ -16,9 +17,9 @@ from hearth.topology.upstreams import Mode, Upstream, UpstreamId
 
 RouteKind = Literal["alias", "provider", "instance"]
 """What declares a public name."""
-Obstacle = Literal["foreign_token", "no_gpu", "not_supported"]
-"""Why a declared name is not offered, whatever evidence says: its provider names another one's token (S3-28), the
-cluster has no GPU (S3-78), or nothing runs it yet."""
+Obstacle = Literal["foreign_token", "no_gpu"]
+"""Why a declared name is not offered, whatever evidence says: its provider names another one's token (S3-28), or the
+cluster has no GPU (S3-78)."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class Topology:
     trust_bundles: Mapping[str, TrustBundle]
     """Declared trust bundles by id."""
     deployments: Mapping[str, Deployment]
-    """Deployments by id, those without a public name included."""
+    """Deployments by id, those without a public name and those that instances are included."""
     aliases: Mapping[str, Alias]
     """Aliases as declared, by public name."""
     providers: tuple[Provider, ...]
@@ -181,13 +182,14 @@ class Topology:
 
     @property
     def endpoints(self) -> tuple[Upstream, ...]:
-        """Return the upstreams that are endpoints of the claim, by name."""
-        return tuple(upstream for upstream in self.upstreams if upstream.id.kind == "endpoint")
+        """Return the upstreams that are endpoints, those that instances are among them, by name."""
+        found = (upstream for upstream in self.upstreams if upstream.id.kind == "endpoint")
+        return tuple(sorted(found, key=lambda upstream: upstream.id))
 
     @property
     def pods(self) -> tuple[Upstream, ...]:
         """Return the upstreams that Hearth runs in Pods of the cluster, by name."""
-        return tuple(upstream for upstream in self.upstreams if upstream.in_a_pod)
+        return tuple(upstream for upstream in self.endpoints if upstream.in_a_pod)
 
     @property
     def hosts(self) -> tuple[Upstream, ...]:

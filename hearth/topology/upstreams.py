@@ -6,6 +6,7 @@ from ipaddress import ip_network
 from typing import Final, Literal
 
 from hearth.claim.endpoints import DEFAULT_REQUEST_TIMEOUT_MS, Engine, RuntimeCapacity, RuntimeModel, Sidecar
+from hearth.claim.instances import Instance
 from hearth.claim.network import EndpointAuth, NetworkProfile
 from hearth.claim.operations import Operation
 from hearth.topology.address import Address
@@ -104,6 +105,8 @@ class Runtime:
     """Context of one request in tokens."""
     keep_alive_seconds: int
     """How long an idle model stays loaded, in seconds."""
+    instance: Instance | None = None
+    """What the claim says of a vLLM server on GPUs; none for any other."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,11 @@ class Upstream:
         return (str(ip_network(self.profile.address)),) if self.profile.address else self.cidrs
 
     @property
+    def service(self) -> str:
+        """Return the Service of an upstream in a Pod: the first label of its host."""
+        return self.address.host.partition(".")[0]
+
+    @property
     def trust_bundle(self) -> str | None:
         """Return its trust bundle; none for the public CAs and for plaintext."""
         return self.profile.tls.trust_bundle if self.profile.tls else None
@@ -170,6 +178,11 @@ class Upstream:
     def in_a_pod(self) -> bool:
         """Return whether Hearth runs it in a Pod of the cluster."""
         return self.runtime is not None and self.runtime.placement == "pod"
+
+    @property
+    def is_instance(self) -> bool:
+        """Return whether it is a vLLM server on the cluster's GPUs."""
+        return self.runtime is not None and self.runtime.instance is not None
 
     @property
     def on_a_host(self) -> bool:

@@ -24,6 +24,11 @@ def local() -> dict[str, Any]:
     return example("local")
 
 
+@pytest.fixture(scope="module")
+def production() -> dict[str, Any]:
+    return example("production")
+
+
 def named(kind: str, stable: str, real: Any = None, namespace: str | None = "system-llm") -> Object:
     metadata = {"name": real or stable, **({"namespace": namespace} if namespace else {})}
     return Object({"kind": kind, "metadata": metadata}, stable)
@@ -72,6 +77,20 @@ def test_a_volume_outlives_the_program() -> None:
     assert volume.protect
     assert volume.retain
     assert volume.annotations == SKIP_AWAIT
+
+
+def test_a_volume_that_can_be_filled_again_stays_and_may_be_deleted(production: dict[str, Any]) -> None:
+    """S3-85: an instance may leave the claim, and its weights are there when it returns."""
+    name = "PersistentVolumeClaim|PersistentVolumeClaim:system-llm/vllm-qwen-14b-models"
+    found = production["options"][name]
+    assert (found["protect"], found["retain"]) == (False, True)
+
+
+def test_a_workload_that_says_how_long_it_takes_is_given_that(production: dict[str, Any]) -> None:
+    found = production["options"]
+    # 1,478 s of download, 600 s of starting, 300 s: 2,378 s, and five minutes.
+    assert found["Deployment|Deployment:system-llm/vllm-qwen-14b-inference"]["create"] == "45m"
+    assert found["Deployment|Deployment:system-llm/llm-gateway"]["create"] == "15m"
 
 
 def test_a_failed_job_is_replaced_and_what_is_declared_wins(local: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """The one claim that tests begin with, its parts, and overlays of them."""
 
 import copy
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -104,3 +105,27 @@ def deployment(upstream: str, *operations: str, **changes: Any) -> dict[str, Any
 
 def alias(*deployments: str, residency: str = "home", **more: Any) -> dict[str, Any]:
     return {"deployments": list(deployments), "residency": [residency], **more}
+
+
+def model_file(content: str = "a", size: int = 1_000) -> dict[str, Any]:
+    """One file of an instance's model."""
+    return {"sha256": hashlib.sha256(content.encode()).hexdigest(), "bytes": size}
+
+
+def instance(name: str, **changes: Any) -> dict[str, Any]:
+    """A vLLM server that fits: Qwen2.5 with 7 billion parameters on one GPU of 80 GiB."""
+    return {
+        "name": name,
+        "modelId": "Qwen/Qwen2.5-7B-Instruct",
+        "revision": "a" * 40,
+        "files": {
+            "config.json": model_file("config", 663),
+            "tokenizer.json": model_file("tokenizer", 7_031_645),
+            "model-00001-of-00002.safetensors": model_file("one", 8_000_000_000),
+            "model-00002-of-00002.safetensors": model_file("two", 7_231_271_888),
+        },
+        "gpuMemory": "80Gi",
+        "maxModelLen": 8192,
+        "modelCacheSize": "60Gi",
+        **changes,
+    }

@@ -87,6 +87,8 @@ class Generator:
             "trustBundles": copy.deepcopy(VALID["trustBundles"]),
             "policy": self._policy(),
         }
+        if values["llm"].get("gpuAcceleration") and self.often(0.95):
+            values["policy"].pop("images", None)
         endpoints: dict[str, Any] = {}
         for place in range(self.random.choice((0, 1, 1, 2, 3))):
             name = self.name(tuple(endpoints))
@@ -144,6 +146,8 @@ class Generator:
             instances=lambda: [self._instance()],
             gpuAcceleration=lambda: self.often(0.3),
         )
+        if self.often(0.1):
+            made |= {"gpuAcceleration": True, "instances": [self._server()]}
         if self.often(0.02):
             made["console"] = {"enabled": self.often(0.9)}
         return {"enabled": self.often(0.95), **made}
@@ -200,6 +204,42 @@ class Generator:
             "modelCacheSize": "60Gi",
             **self.maybe(0.5, gpuMemoryUtilization=lambda: "0.85", nodePool=self.name, gpus=self.number(1, 16)),
         }
+
+    def _server(self) -> dict[str, Any]:
+        """An instance that mostly fits."""
+        embeds = self.often(0.2)
+        return claims.instance(
+            self.name(),
+            **({"operations": ["embedding"], "embeddingSpace": "e/1"} if embeds else {}),
+            **self.maybe(
+                0.3,
+                gpus=lambda: self.one((1, 2, 4)),
+                maxNumSeqs=self.number(1, 32),
+                maxQueuedRequests=self.number(0, 1024),
+                requestTimeoutMs=self.number(100, 600_000),
+                architecture=lambda: {
+                    "layers": 28,
+                    "keyValueHeads": 4,
+                    "headSize": 128,
+                    **self.maybe(0.5, cacheBytesPerToken=lambda: 57_344),
+                },
+                quantization=lambda: "fp8",
+                kvCacheDtype=lambda: "fp8",
+                toolCallParser=lambda: "hermes",
+                options=lambda: {"enforce-eager": self.often(0.5), "block-size": 16, "dtype": "bfloat16"},
+                memory=lambda: "64Gi",
+                storageClass=lambda: "fast",
+                accessMode=lambda: "ReadWriteMany",
+                source=lambda: {"image": {"ref": f"registry.example/m@{DIGEST}", "path": "/models"}},
+                scheduling=lambda: {
+                    "nodeSelector": {"a": "b"},
+                    "tolerations": [{"key": "c", **self.maybe(0.5, value=lambda: "d", effect=lambda: "NoExecute")}],
+                    "runtimeClass": "nvidia",
+                    "priorityClass": "models",
+                },
+                pricing=lambda: claims.price("amortized_internal", 1, 1),
+            ),
+        )
 
     def _zone(self) -> dict[str, Any]:
         return {

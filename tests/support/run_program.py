@@ -19,6 +19,7 @@ former: dict[str, set[str]] = {}
 exported: dict[str, Any] = {}
 warned: list[str] = []
 ignored: dict[str, list[str]] = {}
+options: dict[str, dict[str, Any]] = {}
 
 
 class Recorder(mocks.Mocks):
@@ -58,6 +59,11 @@ class Monitor(mocks.MockMonitor):
             known |= {self.make_urn(parent, spec.type or request.type, spec.name or request.name) for parent in above}
         former[response.urn] = known - {response.urn}
         ignored[f"{request.type.split(':')[-1]}|{request.name}"] = list(request.ignoreChanges)
+        options[f"{request.type.split(':')[-1]}|{request.name}"] = {
+            "protect": request.protect,
+            "retain": request.retainOnDelete,
+            "create": request.customTimeouts.create,
+        }
         declared.append({"urn": response.urn, "former": sorted(former[response.urn])})
         return response
 
@@ -94,6 +100,7 @@ result = {
     "exported": exported,
     "warned": warned,
     "ignored": ignored,
+    "options": options,
     **({} if refused is None else {"refused": refused}),
 }
 print(json.dumps(result, default=str))

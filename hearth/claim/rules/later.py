@@ -19,8 +19,9 @@ def _unsupported(draft: Draft) -> Iterator[tuple[Place, str]]:
     if claim.llm.console.enabled:
         yield ("llm", "console", "enabled"), "is"
     if claim.llm.gpu_acceleration:
-        for position in draft.positions["instances"]:
-            yield ("llm", "instances", position), "with gpuAcceleration is"
+        for position, instance in zip(draft.positions["instances"], claim.llm.instances, strict=True):
+            if instance.node_pool is not None:
+                yield ("llm", "instances", position, "nodePool"), "is"
     for name, tenant in claim.tenants.items():
         if tenant.open_webui:
             yield ("tenants", name, "openWebui"), "is"

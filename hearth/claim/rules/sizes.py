@@ -12,7 +12,7 @@ MOST_APPS: Final = 8_000
 MOST_ROUTES: Final = 1_000
 """Deployments that aliases name, each time that they do, and models of providers: the gateway's list of models."""
 MOST_UPSTREAMS: Final = 128
-"""Endpoints and providers together: the guard's configuration has a part for each."""
+"""Endpoints, providers and instances together: the guard's configuration has a part for each."""
 
 
 def sizes(draft: Draft) -> Iterator[Finding]:
@@ -21,6 +21,7 @@ def sizes(draft: Draft) -> Iterator[Finding]:
     routes = sum(len(alias.deployments) for alias in claim.aliases.values())
     routes += sum(len(provider.models) for provider in claim.llm.providers)
     upstreams = len(claim.endpoints) + len(claim.llm.providers)
+    upstreams += len(claim.llm.instances) if claim.llm.gpu_acceleration else 0
     for key, found, most, what in (
         ("tenants", len(claim.tenants), MOST_TENANTS, "tenants"),
         (
@@ -30,7 +31,7 @@ def sizes(draft: Draft) -> Iterator[Finding]:
             "apps",
         ),
         ("aliases", routes, MOST_ROUTES, "deployments of aliases and models of providers"),
-        ("endpoints", upstreams, MOST_UPSTREAMS, "endpoints and providers"),
+        ("endpoints", upstreams, MOST_UPSTREAMS, "endpoints, providers and instances"),
     ):
         if found > most:
             message = f"makes {found} {what}, and one gateway bears {most}"

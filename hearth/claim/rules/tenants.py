@@ -12,7 +12,8 @@ from hearth.claim.rules.names import public_names
 def known_models(draft: Draft) -> Iterator[Finding]:
     """A tenant's keys are limited to models that there are; an empty list would mean all of them to the gateway."""
     aliases = draft.declared("aliases")
-    offered = {name for name, place in public_names(draft) if place[:2] != ("llm", "instances")} | aliases
+    served = draft.claim.llm.gpu_acceleration
+    offered = {name for name, place in public_names(draft) if served or place[:2] != ("llm", "instances")} | aliases
     complete = draft.whole("aliases") and draft.valid("llm") and draft.valid("llm", "providers")
     all_providers = complete and not any(path[:2] == ("llm", "providers") for path in draft.invalid)
     for name, tenant in draft.claim.tenants.items():

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hearth.claim.problems import ClaimError, Problem
 from hearth.compile.images import ImageProfile
-from hearth.compile.names import ADOPTED_ANNOTATION, ENVIRONMENT_LABEL, MANAGED_LABEL, MANAGER
+from hearth.compile.names import ADOPTED_ANNOTATION, ENVIRONMENT_LABEL, FETCHED_AGAIN_ANNOTATION, MANAGED_LABEL, MANAGER
 from hearth.topology.topology import Topology
 from hearth.versions import versions
 
@@ -48,6 +48,11 @@ class Object:
     def adopted(self) -> bool:
         """Return whether somebody else made it, and it is taken over: a namespace, or what lies in every namespace."""
         return ADOPTED_ANNOTATION in self.manifest["metadata"].get("annotations", {})
+
+    @property
+    def fetched_again(self) -> bool:
+        """Return whether it is a volume whose content can be fetched again."""
+        return FETCHED_AGAIN_ANNOTATION in self.manifest["metadata"].get("annotations", {})
 
     @property
     def name(self) -> Any:

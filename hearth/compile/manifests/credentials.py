@@ -142,7 +142,8 @@ def endpoint_contents(*, token: str, runtime_key: str, certificate: str, private
     return {
         "tokens.map": f"{hashlib.sha256(token.encode()).hexdigest()} gateway\n",
         "runtime.map": f"runtime {runtime_key}\n",
-        "runtime-key": f"{runtime_key}\n",
+        # Without a line end: one engine reads a file of lines, another a variable.
+        "runtime-key": runtime_key,
         "tls.crt": certificate,
         "tls.key": private_key,
     }

@@ -13,13 +13,23 @@ from hearth.compile.manifests.migrations import migrations
 from hearth.compile.manifests.mock import mock
 from hearth.compile.manifests.namespace import namespace
 from hearth.compile.manifests.policies import system_policies, tenant_policies
-from hearth.compile.manifests.runtime_pod import runtime_pods
+from hearth.compile.manifests.runtime_pod import instance_pods, runtime_pods
 from hearth.compile.manifests.tenants import tenant_objects
 from hearth.compile.manifests.trust import trust_config_map
 from hearth.topology.topology import Tenant, Topology
 
 GroupName = Literal[
-    "namespace", "trust", "secrets", "database", "cache", "migrations", "runtimes", "gateway", "mock", "tenants"
+    "namespace",
+    "trust",
+    "secrets",
+    "database",
+    "cache",
+    "migrations",
+    "runtimes",
+    "instances",
+    "gateway",
+    "mock",
+    "tenants",
 ]
 """What is deployed as one. `secrets` is what only the deployment can make; no group holds it, and others need it."""
 
@@ -67,6 +77,8 @@ def groups(topology: Topology, artefacts: Artefacts, names: SecretNames) -> tupl
         Group("cache", tuple(cache(topology, names)), ready),
         Group("migrations", tuple(migrations(topology, names, trust.name)), (*ready, "database")),
         Group("runtimes", tuple(runtime_pods(topology, names, artefacts.sidecars)), ready),
+        # Nothing waits for an instance: its node may have to be made, and its model takes long to load.
+        Group("instances", tuple(instance_pods(topology, names, artefacts.sidecars)), ready),
         Group(
             "gateway",
             tuple(

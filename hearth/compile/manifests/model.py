@@ -69,6 +69,9 @@ def pod_models(upstream: Upstream) -> tuple[PodModel, ...]:
     endpoint_id, runtime = upstream.id.name, upstream.runtime
     if runtime is None:
         return ()
+    if runtime.engine == "vllm":
+        # The files of one model, under the one name that it is served as.
+        return tuple(PodModel(index, upstream.models[0], model) for index, model in enumerate(runtime.models))
     for index, model in enumerate(runtime.models):
         if model.source.file is not None:
             raise _refuse(

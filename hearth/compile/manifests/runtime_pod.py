@@ -38,6 +38,7 @@ from hearth.compile.manifests.common import (
     text_file,
 )
 from hearth.compile.manifests.credentials import SecretNames
+from hearth.compile.manifests.engine import EnginePod
 from hearth.compile.manifests.model import (
     MODELS,
     PodModel,
@@ -47,12 +48,13 @@ from hearth.compile.manifests.model import (
     ollama_containers,
     pod_models,
 )
+from hearth.compile.manifests.vllm import SERVICE_ACCOUNT as INSTANCE_ACCOUNT
+from hearth.compile.manifests.vllm import vllm
 from hearth.compile.names import (
     ENDPOINT_LABEL,
     GUARD_PROBE_PORT,
     ROLE_LABEL,
     SIDECAR_PORT,
-    endpoint_service,
 )
 from hearth.compile.sidecar import SidecarConfig
 from hearth.topology.topology import Topology
@@ -216,28 +218,15 @@ def _declared(upstream: Upstream) -> tuple[Runtime, RuntimeCapacity]:
     path = f"hearth:endpoints.{upstream.id.name}"
     if upstream.runtime is None or upstream.capacity is None:
         raise ClaimError([Problem(f"{path}.runtimeCapacity", "is missing", "Declare what the runtime can bear")])
-    if upstream.runtime.engine == "vllm":
-        problem = Problem(f"{path}.runtime.engine", "vllm in a Pod is not supported yet", "Use llamaCpp or ollama")
+    if upstream.runtime.engine == "vllm" and upstream.runtime.instance is None:
+        problem = Problem(f"{path}.runtime.engine", "vllm is not supported yet here", "Declare hearth:llm.instances")
         raise ClaimError([problem])
     return upstream.runtime, upstream.capacity
 
 
-def runtime_pod(topology: Topology, upstream: Upstream, names: SecretNames, sidecar: SidecarConfig) -> list[Object]:
-    """Return the Deployment and Service of one endpoint in a Pod.
-
-    Args:
-        topology: the topology.
-        upstream: the endpoint.
-        names: names of the Secrets.
-        sidecar: its compiled sidecar.
-
-    Raises:
-        ClaimError: the runtime cannot run in a Pod as it is declared.
-    """
-    endpoint_id = upstream.id.name
-    name = endpoint_service(endpoint_id)
+def _small_engine(topology: Topology, upstream: Upstream, models: tuple[PodModel, ...]) -> EnginePod:
+    """Return a Pod of llama.cpp or Ollama, which has its model in a volume that goes with it."""
     runtime, capacity = _declared(upstream)
-    models = pod_models(upstream)
     ollama = runtime.engine == "ollama"
     profile = image(topology.policy, "ollama" if ollama else "llamacpp")
     size = _mebibytes(runtime.memory) * len(models)
@@ -262,28 +251,54 @@ def runtime_pod(topology: Topology, upstream: Upstream, names: SecretNames, side
         )
     else:
         init_containers.append(_llamacpp(upstream, runtime, capacity, profile, bounds))
-
-    sidecar_config = config_map(topology.namespace, f"llm-endpoint-{endpoint_id}", _COMPONENT, sidecar.files, app=name)
-    scripts = config_map(
-        topology.namespace,
-        "llm-model-scripts",
-        _COMPONENT,
-        {"fetch.sh": text_file("fetch.sh"), "ollama.sh": text_file("ollama.sh")},
+    return EnginePod(
+        image=profile,
+        init_containers=init_containers,
+        volumes=[
+            empty_dir("models", f"{size}Mi"),
+            *([empty_dir("library", f"{size}Mi")] if ollama else []),
+            *hub_volume(models),
+        ],
+        download_seconds=DOWNLOAD_SECONDS if fetches_from_network(models) else 0,
     )
-    secret = names.endpoints[endpoint_id]
-    with_key = runtime.needs_credential
+
+
+def runtime_pod(topology: Topology, upstream: Upstream, names: SecretNames, sidecar: SidecarConfig) -> list[Object]:
+    """Return the Deployment and Service of one endpoint in a Pod.
+
+    Args:
+        topology: the topology.
+        upstream: the endpoint.
+        names: names of the Secrets.
+        sidecar: its compiled sidecar.
+
+    Raises:
+        ClaimError: the runtime cannot run in a Pod as it is declared.
+    """
+    endpoint_id, name = upstream.id.name, upstream.service
+    runtime, capacity = _declared(upstream)
+    models, secret = pod_models(upstream), names.endpoints[endpoint_id]
+    own = (
+        vllm(topology, upstream, models, secret)
+        if runtime.engine == "vllm"
+        else _small_engine(topology, upstream, models)
+    )
+    sidecar_config = config_map(topology.namespace, f"llm-endpoint-{endpoint_id}", _COMPONENT, sidecar.files, app=name)
+    scripts_name, scripts_files = own.scripts
+    scripts = config_map(
+        topology.namespace, scripts_name, _COMPONENT, {file: text_file(file) for file in scripts_files}
+    )
+    # vLLM has its key in a variable.
+    key_file = runtime.needs_credential and runtime.engine != "vllm"
     volumes = [
-        empty_dir("models", f"{size}Mi"),
-        *([empty_dir("library", f"{size}Mi")] if ollama else []),
         config_volume("scripts", scripts.name),
         config_volume("sidecar", sidecar_config.name),
-        secret_volume("sidecar-secret", secret, ["tokens.map", *(["runtime.map"] if with_key else [])]),
+        secret_volume("sidecar-secret", secret, ["tokens.map", *(["runtime.map"] if runtime.needs_credential else [])]),
         secret_volume("sidecar-tls", secret, ["tls.crt", "tls.key"]),
-        *([secret_volume("runtime-secret", secret, ["runtime-key"])] if with_key else []),
-        *hub_volume(models),
-        empty_dir("tmp", "128Mi"),
+        *([secret_volume("runtime-secret", secret, ["runtime-key"])] if key_file else []),
+        *own.volumes,
+        empty_dir("tmp", own.temporary),
     ]
-    deadline = _startup_seconds(capacity) + 300 + (DOWNLOAD_SECONDS if fetches_from_network(models) else 0)
     longest = math.ceil(capacity.request_timeout_ms / 1000)
     deployment: Manifest = {
         "apiVersion": "apps/v1",
@@ -291,43 +306,68 @@ def runtime_pod(topology: Topology, upstream: Upstream, names: SecretNames, side
         "metadata": metadata(topology.namespace, name, _COMPONENT),
         "spec": {
             "replicas": 1,
-            "progressDeadlineSeconds": deadline,
+            "progressDeadlineSeconds": _startup_seconds(capacity) + 300 + own.download_seconds,
             "revisionHistoryLimit": 3,
-            # A second one beside it would need the model's memory twice.
+            # A second one beside it would need the model's memory, or its GPUs, twice.
             "strategy": {"type": "Recreate"},
             "selector": {"matchLabels": selector(name)},
             "template": pod_template(
                 {**labels(name, _COMPONENT), ROLE_LABEL: "runtime", ENDPOINT_LABEL: endpoint_id},
-                image=profile,
-                service_account=SERVICE_ACCOUNT,
+                image=own.image,
+                service_account=own.account,
                 grace_seconds=PRE_STOP_SECONDS + longest + STOP_MARGIN_SECONDS,
-                init_containers=init_containers,
+                init_containers=own.init_containers,
                 containers=[_sidecar(topology, sidecar)],
                 volumes=volumes,
+                **own.fields,
             ),
         },
     }
     return [
         scripts,
         sidecar_config,
+        *own.objects,
         service(topology.namespace, name, _COMPONENT, {"https": SIDECAR_PORT}),
         Object.named(deployment),
     ]
 
 
 def runtime_pods(topology: Topology, names: SecretNames, sidecars: Mapping[str, SidecarConfig]) -> list[Object]:
-    """Return everything of the endpoints whose runtime is placed in a Pod.
+    """Return everything of the endpoints whose runtime is placed in a Pod, without instances.
 
     Args:
         topology: the topology.
         names: names of the Secrets.
         sidecars: compiled sidecar by endpoint id.
     """
-    if not topology.pods:
+    pods = [pod for pod in topology.pods if not pod.is_instance]
+    return _pods(topology, pods, SERVICE_ACCOUNT, names, sidecars)
+
+
+def instance_pods(topology: Topology, names: SecretNames, sidecars: Mapping[str, SidecarConfig]) -> list[Object]:
+    """Return everything of the instances: they take long to come up, and nothing waits for them.
+
+    Args:
+        topology: the topology.
+        names: names of the Secrets.
+        sidecars: compiled sidecar by endpoint id.
+    """
+    pods = [pod for pod in topology.pods if pod.is_instance]
+    return _pods(topology, pods, INSTANCE_ACCOUNT, names, sidecars)
+
+
+def _pods(
+    topology: Topology,
+    pods: Sequence[Upstream],
+    account: str,
+    names: SecretNames,
+    sidecars: Mapping[str, SidecarConfig],
+) -> list[Object]:
+    if not pods:
         return []
     # What all of them share is made once.
     made: dict[tuple[str, str], Object] = {}
-    for pod in topology.pods:
+    for pod in pods:
         for found in runtime_pod(topology, pod, names, sidecars[pod.id.name]):
             made[found.kind, found.stable_name] = found
-    return [service_account(topology, SERVICE_ACCOUNT, _COMPONENT), *made.values()]
+    return [service_account(topology, account, _COMPONENT), *made.values()]

@@ -102,7 +102,7 @@ ONE_VALUE = {"NoAuth.mode", "Sidecar.profile_version", "NetworkProfile.terminati
 
 def test_what_check_passes_works() -> None:
     accepted, _ = _run(1, 300)
-    assert accepted > 90
+    assert accepted > 75
 
 
 @pytest.mark.long

@@ -6,6 +6,7 @@ from tests.unit.claim.case import Case
 from tests.unit.claim.examples import claim, problems
 from tests.unit.claim.wrong_capacity import CAPACITY
 from tests.unit.claim.wrong_hosts import HOSTS
+from tests.unit.claim.wrong_instances import INSTANCES
 from tests.unit.claim.wrong_later import LATER
 from tests.unit.claim.wrong_names import NAMES
 from tests.unit.claim.wrong_providers import PROVIDERS
@@ -24,6 +25,7 @@ CASES = (
     *ZONES,
     *RUNTIMES,
     *HOSTS,
+    *INSTANCES,
     *CAPACITY,
     *ROUTING,
     *TENANTS,

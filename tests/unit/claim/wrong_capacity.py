@@ -148,8 +148,8 @@ CAPACITY = (
         + [put("policy/vendor/allow", ["info-maniak", "mistral", "vendor", *(f"e{number}" for number in range(122))])],
         [
             (
-                "hearth:endpoints: makes 129 endpoints and providers, and one gateway bears 128. Declare fewer, or "
-                "split the environment into two."
+                "hearth:endpoints: makes 129 endpoints, providers and instances, and one gateway bears 128. Declare "
+                "fewer, or split the environment into two."
             )
         ],
     ),

@@ -1,5 +1,6 @@
 """Wrong claims: what is not supported yet."""
 
+from tests.support.claims import instance
 from tests.unit.claim.case import Case
 from tests.unit.claim.examples import ENDPOINTS, put
 
@@ -75,12 +76,12 @@ LATER = (
         [("hearth:llm.console.enabled: is not supported yet. Remove it; a later version of Hearth will accept it.")],
     ),
     Case(
-        "S4-158 instances on GPUs",
-        [put("llm/gpuAcceleration", True)],
+        "S4-158 an instance on a node pool",
+        [put("llm/gpuAcceleration", True), put("llm/instances/0", instance("qwen", nodePool="h200"))],
         [
             (
-                "hearth:llm.instances[0]: with gpuAcceleration is not supported yet. Remove it; a later "
-                "version of Hearth will accept it."
+                "hearth:llm.instances[0].nodePool: is not supported yet. Remove it; a later version of Hearth will "
+                "accept it."
             )
         ],
     ),

@@ -7,7 +7,6 @@ from hearth.compile.catalogue import (
     FOREIGN_TOKEN,
     NO_GPU,
     NOT_ENABLED,
-    NOT_SUPPORTED,
     CatalogueRow,
     catalogue,
 )
@@ -64,7 +63,10 @@ def test_a_provider_and_an_instance() -> None:
     instance = found["qwen-qwen2.5-7b"]
     assert (instance.kind, instance.status, instance.reason) == ("instance", "Not offered", NO_GPU)
     with_gpu = rows(examples.unchecked(examples.put("llm/gpuAcceleration", True)))["qwen-qwen2.5-7b"]
-    assert (with_gpu.status, with_gpu.reason) == ("Not offered", NOT_SUPPORTED)
+    assert (with_gpu.status, with_gpu.reason, with_gpu.postures) == ("Served", None, ("private_tls",))
+    assert (with_gpu.deployments, with_gpu.endpoints) == (("vllm-qwen",), ("vllm-qwen",))
+    withheld = rows(examples.unchecked(examples.put("llm/gpuAcceleration", True)), {"vllm-qwen": "missing"})
+    assert withheld["qwen-qwen2.5-7b"].status == "Not offered"
 
 
 def test_modes_of_a_provider() -> None:

@@ -211,10 +211,11 @@ def test_a_provider_that_names_another_ones_token_is_left_out() -> None:
     assert "mistral/small" in names
 
 
-def test_an_instance_is_never_offered_past_the_guard_and_the_mock_never_at_all() -> None:
+def test_an_instance_is_offered_behind_the_guard_alone_and_the_mock_never_at_all() -> None:
     assert "qwen-qwen2.5-7b" not in by_name(compiled())
     with_gpu = compile_litellm(resolve(examples.unchecked(examples.put("llm/gpuAcceleration", True))))
-    assert "qwen-qwen2.5-7b" not in by_name(with_gpu)
+    assert by_name(with_gpu)["qwen-qwen2.5-7b"]["litellm_params"]["api_base"].startswith("http://127.0.0.1:")
+    assert by_name(with_gpu)["qwen-qwen2.5-7b"]["model_info"]["endpoint"] == "vllm-qwen"
     assert "svc.cluster.local" not in json.dumps(with_gpu)
     assert "9101" in json.dumps(with_gpu)
     assert "mock" not in json.dumps(compiled()).lower()

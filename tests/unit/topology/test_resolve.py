@@ -135,10 +135,10 @@ def test_a_provider_with_a_foreign_token_has_a_name_and_no_upstream() -> None:
     assert (one.obstacle, one.targets[0].reached_by) == ("foreign_token", None)
 
 
-@pytest.mark.parametrize(("gpu", "obstacle"), [(False, "no_gpu"), (True, "not_supported")])
-def test_an_instance_has_a_name_and_no_upstream(gpu: bool, obstacle: str) -> None:
-    one = route(examples.unchecked(examples.put("llm/gpuAcceleration", gpu)), "qwen-qwen2.5-7b")
-    assert (one.obstacle, one.targets[0].reached_by) == (obstacle, None)
+def test_an_instance_without_gpus_has_a_name_and_no_upstream() -> None:
+    one = route(examples.unchecked(), "qwen-qwen2.5-7b")
+    assert (one.obstacle, one.targets[0].reached_by) == ("no_gpu", None)
+    assert "vllm-qwen" not in {upstream.id.name for upstream in resolve(examples.unchecked()).upstreams}
 
 
 def test_a_tenant_has_the_apps_that_declare_the_gateway() -> None:

@@ -15,6 +15,7 @@ from hearth.compile.manifests.common import Manifest
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.groups import Group, GroupName, groups
 from hearth.topology.resolve import resolve
+from tests.support import claims
 from tests.support.compiling import compile_claim
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -91,6 +92,10 @@ def variants() -> dict[str, Claim]:
         "trustBundle": "db",
     }
     made["external-database"] = claim_of(external)
+
+    gpu = values("production")
+    gpu["llm"].update(gpuAcceleration=True, instances=[claims.instance("qwen")])
+    made["gpu"] = claim_of(gpu)
 
     single = values()
     single["llm"]["gateway"]["replicas"] = 1

@@ -17,6 +17,8 @@ DIGEST = re.compile(
 LOCAL = re.compile(r"^localhost/hearth/[a-z0-9-]+:[A-Za-z0-9._-]+$")
 CHECKS = ("httpGet", "tcpSocket", "exec")
 
+GPU = "nvidia.com/gpu"
+
 Template = dict[str, Any]
 
 
@@ -30,6 +32,10 @@ def _init(template: Template) -> list[dict[str, Any]]:
 
 def _stays(container: dict[str, Any]) -> bool:
     return container.get("restartPolicy") == "Always"
+
+
+def _has_gpu(container: dict[str, Any]) -> bool:
+    return GPU in container["resources"]["limits"]
 
 
 POD_RULES: dict[str, Callable[[Template], bool]] = {
@@ -78,7 +84,8 @@ CONTAINER_RULES: dict[str, Callable[[dict[str, Any]], bool]] = {
         c["securityContext"]["allowPrivilegeEscalation"] is False and c["securityContext"]["privileged"] is False
     ),
     "no capability": lambda c: c["securityContext"]["capabilities"] == {"drop": ["ALL"]},
-    "read-only root": lambda c: c["securityContext"]["readOnlyRootFilesystem"] is True,
+    # What puts a GPU's devices into a container writes to its root file system first.
+    "read-only root": lambda c: c["securityContext"]["readOnlyRootFilesystem"] is not _has_gpu(c),
     "numeric user": lambda c: (
         c["securityContext"]["runAsNonRoot"] is True
         and c["securityContext"]["runAsUser"] > 0
@@ -87,11 +94,17 @@ CONTAINER_RULES: dict[str, Callable[[dict[str, Any]], bool]] = {
     "pull policy": lambda c: c["imagePullPolicy"] == "IfNotPresent",
     "argument vector, not an image's entry point": lambda c: len(c["command"]) >= 1,
     "requests": lambda c: {"cpu", "memory", "ephemeral-storage"} <= set(c["resources"]["requests"]),
-    "limits without CPU": lambda c: set(c["resources"]["limits"]) == {"memory", "ephemeral-storage"},
+    "limits without CPU": lambda c: set(c["resources"]["limits"]) - {GPU} == {"memory", "ephemeral-storage"},
+    "a GPU is asked for and given alike": lambda c: (
+        c["resources"]["limits"].get(GPU) == c["resources"]["requests"].get(GPU)
+    ),
     "last words": lambda c: c["terminationMessagePolicy"] == "FallbackToLogsOnError",
     "no inherited environment": lambda c: "envFrom" not in c,
     "no host port": lambda c: not any("hostPort" in port for port in c.get("ports", [])),
-    "whole volumes": lambda c: not any("subPath" in mount for mount in c.get("volumeMounts", [])),
+    # A part of a ConfigMap or Secret would never be renewed; a volume of a model has parts.
+    "whole volumes": lambda c: all(
+        mount["name"] == "models" for mount in c.get("volumeMounts", []) if "subPath" in mount
+    ),
     "patient probes": lambda c: all(
         c[probe]["timeoutSeconds"] >= 5 for probe in ("startupProbe", "readinessProbe", "livenessProbe") if probe in c
     ),
@@ -164,7 +177,7 @@ def test_services_stay_inside_and_have_prefixed_names(manifests: Sequence[Manife
     for service in services:
         assert service["spec"]["type"] == "ClusterIP"
         assert "externalIPs" not in service["spec"]
-        assert re.match(r"^(llm-|vllm-inference$)", service["metadata"]["name"])
+        assert re.match(r"^(llm-|vllm-inference$|vllm-[a-z0-9-]+-inference$)", service["metadata"]["name"])
     assert not {"Ingress", "HTTPRoute", "Gateway"} & {manifest["kind"] for manifest in manifests}
 
 

@@ -65,7 +65,7 @@ def test_the_endpoint_knows_a_token_by_its_digest_alone() -> None:
     made = endpoint_contents(token="t0ken", runtime_key="k3y", certificate="C", private_key="K")
     assert made["tokens.map"] == f"{hashlib.sha256(b't0ken').hexdigest()} gateway\n"
     assert made["runtime.map"] == "runtime k3y\n"
-    assert made["runtime-key"] == "k3y\n"
+    assert made["runtime-key"] == "k3y"
     assert not any("t0ken" in value for value in made.values())
 
 

@@ -292,7 +292,7 @@ def _another_name(claim: dict[str, Any]) -> None:
         (_library, "hearth:endpoints.gemma.runtime.models[0].source.ollama: only Ollama has that library"),
         (_two, "hearth:endpoints.gemma.runtime.models: llama.cpp serves one model"),
         (_two_names, "hearth:endpoints.gemma.runtime.models: 2 model name(s) of deployments and 1 source(s)"),
-        (_vllm, "hearth:endpoints.gemma.runtime.engine: vllm in a Pod is not supported yet"),
+        (_vllm, "hearth:endpoints.gemma.runtime.engine: vllm is not supported yet here"),
         (_local_ollama, "hearth:policy.images: the local build has no image of ollama"),
     ],
 )
