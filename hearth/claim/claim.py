@@ -4,9 +4,10 @@ from pydantic import Field
 
 from hearth.claim.base import EnvironmentId, Identifier, Shape
 from hearth.claim.endpoints import Endpoint
-from hearth.claim.later import Mesh, NodePool, PrivateInstance
+from hearth.claim.later import Mesh, PrivateInstance
 from hearth.claim.llm import Llm
 from hearth.claim.network import NetworkZone, TrustBundle
+from hearth.claim.node_pools import NodePool
 from hearth.claim.policy import Policy
 from hearth.claim.routing import Alias, Deployment
 from hearth.claim.tenants import Tenant
@@ -35,7 +36,7 @@ class Claim(Shape):
     private_instances: dict[Identifier, PrivateInstance] = Field(default_factory=dict)
     """Model servers with a route of their own. Not supported yet."""
     node_pools: dict[Identifier, NodePool] = Field(default_factory=dict)
-    """GPU node pools. Not supported yet."""
+    """GPU node pools by name."""
     mesh: Mesh = Mesh()
     """Sharing with other sites. Not supported yet."""
     policy: Policy = Policy()

@@ -30,6 +30,7 @@ MOST_NAMED: Final = 10
 
 _ADOPT: Final = "hearth:policy.adopt.namespaces"
 _NAMESPACES: Final = Resource("v1", "Namespace", "namespaces")
+_NODE_POOLS: Final = Resource("karpenter.sh/v1", "NodePool", "nodepools")
 _SECRETS: Final = Resource("v1", "Secret", "secrets")
 # What Kubernetes, its distributions and meshes put into every namespace by themselves.
 _AUTOMATIC: Final = frozenset(
@@ -100,6 +101,7 @@ def require_owned(
                 there.add(each.name)
             problems += _namespace_problems(owner, each, found and found["metadata"], places)
     problems += _object_problems(kubernetes, owner, wanted, there, places)
+    problems += _node_pool_problems(kubernetes, owner, wanted)
     problems += _leaving_problems(kubernetes, owner, there)
     if problems:
         raise ClaimError(problems)
@@ -166,6 +168,28 @@ def _object_problems(
                     f"the namespace {namespace} has a {resource.kind} {name} that this environment did not make",
                     f"Rename it or delete it: `kubectl -n {namespace} delete {resource.kind.lower()} {name}`",
                 )
+
+
+def _node_pool_problems(kubernetes: KubernetesApi, owner: _Owner, wanted: Sequence[Object]) -> Iterator[Problem]:
+    """Yield node pools that nothing makes nodes for, and those that are somebody else's: they lie in no namespace."""
+    pools = sorted(str(each.name) for each in wanted if each.kind == _NODE_POOLS.kind)
+    if not pools:
+        return
+    if kubernetes.get("look for Karpenter", f"/apis/{_NODE_POOLS.api_version}") is None:
+        for name in pools:
+            yield Problem(
+                f"hearth:nodePools.{name}.backend",
+                f"is karpenter, and the cluster does not know {_NODE_POOLS.api_version}",
+                "Install Karpenter, or use backend existing",
+            )
+        return
+    for metadata in listed(kubernetes, _NODE_POOLS):
+        if metadata["name"] in pools and not owner.has(metadata):
+            yield Problem(
+                f"hearth:nodePools.{metadata['name']}",
+                "is the name of a NodePool that this environment did not make",
+                "Choose another name",
+            )
 
 
 def _leaving_problems(kubernetes: KubernetesApi, owner: _Owner, there: Collection[str]) -> Iterator[Problem]:

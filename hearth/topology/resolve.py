@@ -54,6 +54,7 @@ def resolve(claim: Claim) -> Topology:
         deployments={**claim.deployments, **instance_deployments(claim)},
         aliases=claim.aliases,
         providers=offered_providers(claim),
+        node_pools=claim.node_pools,
         instances=claim.llm.instances,
     )
 

@@ -9,6 +9,7 @@ from hearth.claim.instances import Instance
 from hearth.claim.llm import ExternalDatabase, InClusterDatabase, PersonBudget, Provider
 from hearth.claim.names import service_host, tagged_model
 from hearth.claim.network import NetworkZone, TrustBundle
+from hearth.claim.node_pools import NodePool
 from hearth.claim.operations import Operation, only_vectors
 from hearth.claim.policy import Policy
 from hearth.claim.routing import Alias, Deployment
@@ -151,6 +152,8 @@ class Topology:
     """Aliases as declared, by public name."""
     providers: tuple[Provider, ...]
     """Providers that may be offered, by name."""
+    node_pools: Mapping[str, NodePool]
+    """GPU node pools by name."""
     instances: tuple[Instance, ...]
     """Declared instances."""
 

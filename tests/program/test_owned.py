@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.claims import instance, node_pool
 from tests.support.kube_system import present
 from tests.support.program import config_of, declare
 
@@ -185,3 +186,26 @@ def test_a_secret_for_images_that_is_missing_is_said_before_anything_waits_for_i
     there = [{**present("Secret", "system-llm", "pull"), "type": type_}] if type_ else []
     result = declared(space("system-llm"), *there, config=pulling_with("pull"))
     assert (said in result["refused"]) if said else "refused" not in result
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        ([], "hearth:nodePools.h100.backend: is karpenter, and the cluster does not know karpenter.sh/v1. Install "),
+        (
+            [present("NodePool", None, "h100")],
+            "hearth:nodePools.h100: is the name of a NodePool that this environment did not make. Choose another name.",
+        ),
+        ([present("NodePool", None, "h100", labels={**OURS, "hearth.dev/environment": "home"})], None),
+        ([present("NodePool", None, "other")], None),
+    ],
+)
+def test_node_pools_of_others_are_left_alone(there: list[dict[str, Any]], said: str | None) -> None:
+    config = config_of("home")
+    on_pool = {**instance("qwen"), "nodePool": "h100"}
+    config["hearth:llm"].update(gpuAcceleration=True, instances=[on_pool])
+    config["hearth:nodePools"] = {"h100": node_pool()}
+    config["hearth:policy"]["clusterCidrs"] = {"services": ["10.96.0.0/16"], "pods": ["10.244.0.0/16"]}
+    result = declare("home", config, objects=there)
+    assert (said in result["refused"]) if said else "refused" not in result
+    assert any(key.startswith("kubernetes:karpenter.sh/v1:NodePool|") for key in result["inputs"]) is (said is None)

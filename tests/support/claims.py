@@ -129,3 +129,25 @@ def instance(name: str, **changes: Any) -> dict[str, Any]:
         "modelCacheSize": "60Gi",
         **changes,
     }
+
+
+def node_pool(**changes: Any) -> dict[str, Any]:
+    """Nodes with four GPUs each that Karpenter makes."""
+    return {
+        "backend": "karpenter",
+        "accelerator": {"devicePlugin": {"count": 4, "product": "NVIDIA-H100-80GB-HBM3"}},
+        "limits": {"gpus": 8},
+        "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "gpu"},
+        **changes,
+    }
+
+
+def existing_pool(**changes: Any) -> dict[str, Any]:
+    """Nodes with four GPUs each that are there, and whose GPUs a DRA driver gives."""
+    return {
+        "backend": "existing",
+        "accelerator": {"dynamicResources": {"deviceClass": "gpu.nvidia.com", "count": 4}, "memory": "80Gi"},
+        "limits": {"gpus": 8},
+        "labels": {"pool": "h100"},
+        **changes,
+    }

@@ -127,6 +127,9 @@ class Generator:
             tenants[self.name(tuple(tenants))] = self._tenant(names)
         values["tenants"] = tenants
         values |= self._later() | self.maybe(0.1, environment=lambda: self.one(("null", "1e3", "home.1")))
+        for server in values["llm"].get("instances", []):
+            if "nodePool" in server and self.often(0.9):
+                values["nodePools"] = {server["nodePool"]: self._pool()}
         if self.often(0.25):
             self._damage(values)
         return values
@@ -205,6 +208,21 @@ class Generator:
             **self.maybe(0.5, gpuMemoryUtilization=lambda: "0.85", nodePool=self.name, gpus=self.number(1, 16)),
         }
 
+    def _pool(self) -> dict[str, Any]:
+        if self.often(0.5):
+            more = self.maybe(
+                0.4,
+                instanceTypes=lambda: ["p5.48xlarge"],
+                capacityType=lambda: "spot",
+                expireAfterHours=self.number(24, 8_760),
+            )
+            pool = claims.node_pool(**more)
+            pool["accelerator"]["devicePlugin"] |= self.maybe(0.3, resource=lambda: "amd.com/gpu")
+            return pool
+        pool = claims.existing_pool()
+        pool["accelerator"]["dynamicResources"] |= self.maybe(0.5, selectors=lambda: ["true"])
+        return pool
+
     def _server(self) -> dict[str, Any]:
         """An instance that mostly fits."""
         embeds = self.often(0.2)
@@ -223,6 +241,7 @@ class Generator:
                     "headSize": 128,
                     **self.maybe(0.5, cacheBytesPerToken=lambda: 57_344),
                 },
+                nodePool=self.name,
                 quantization=lambda: "fp8",
                 kvCacheDtype=lambda: "fp8",
                 toolCallParser=lambda: "hermes",

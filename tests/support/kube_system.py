@@ -62,6 +62,10 @@ def _selected(item: dict[str, Any], selector: str) -> bool:
 
 def _answer(path: str, query: dict[str, str], objects: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """Return what the API has under a path."""
+    if path.startswith("/apis/karpenter.sh/v1"):
+        # A cluster knows Karpenter when it has a pool.
+        pools = [item for item in objects if item["kind"] == "NodePool"]
+        return {"items": pools} if pools else None
     if path == "/apis":
         versions = [version for version in RESOURCES if "/" in version]
         return {"groups": [{"preferredVersion": {"groupVersion": version}} for version in versions]}

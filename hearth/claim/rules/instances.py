@@ -9,6 +9,7 @@ from hearth.claim.instances import Instance
 from hearth.claim.names import instance_endpoint
 from hearth.claim.operations import OPERATIONS
 from hearth.claim.reader import Path as Place
+from hearth.claim.rules.node_pools import gpu_bytes
 from hearth.claim.vllm import OPTIONS, fits
 
 LONGEST_NAME: Final = 35
@@ -185,10 +186,15 @@ def memory(draft: Draft) -> Iterator[Finding]:
                 "Choose a number that divides them, or that they divide",
             )
             continue
-        if instance.gpu_memory is None:
-            yield Finding((*place, "gpuMemory"), "is missing", "Write the memory of one GPU, such as 80Gi")
+        found = gpu_bytes(instance, draft.claim.node_pools)
+        if found is None:
+            yield Finding(
+                (*place, "gpuMemory"),
+                "is missing",
+                "Write the memory of one GPU, such as 80Gi, or name a node pool whose product is known",
+            )
         elif instance.weight_files:
-            yield from _fits(place, instance, quantity_bytes(instance.gpu_memory))
+            yield from _fits(place, instance, found)
 
 
 def _fits(place: Place, instance: Instance, gpu_bytes: int) -> Iterator[Finding]:

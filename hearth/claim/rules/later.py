@@ -11,17 +11,12 @@ _REMEDY: Final = "Remove it; a later version of Hearth will accept it"
 
 def _unsupported(draft: Draft) -> Iterator[tuple[Place, str]]:
     claim = draft.claim
-    for key, group in (("privateInstances", claim.private_instances), ("nodePools", claim.node_pools)):
-        for name in group:
-            yield (key, name), "is"
+    for name in claim.private_instances:
+        yield ("privateInstances", name), "is"
     for field in sorted(claim.mesh.model_fields_set - ({"enabled"} if not claim.mesh.enabled else set())):
         yield ("mesh", field), "is"
     if claim.llm.console.enabled:
         yield ("llm", "console", "enabled"), "is"
-    if claim.llm.gpu_acceleration:
-        for position, instance in zip(draft.positions["instances"], claim.llm.instances, strict=True):
-            if instance.node_pool is not None:
-                yield ("llm", "instances", position, "nodePool"), "is"
     for name, tenant in claim.tenants.items():
         if tenant.open_webui:
             yield ("tenants", name, "openWebui"), "is"

@@ -12,6 +12,7 @@ from hearth.compile.manifests.gateway import gateway
 from hearth.compile.manifests.migrations import migrations
 from hearth.compile.manifests.mock import mock
 from hearth.compile.manifests.namespace import namespace
+from hearth.compile.manifests.node_pools import node_pools
 from hearth.compile.manifests.policies import system_policies, tenant_policies
 from hearth.compile.manifests.runtime_pod import instance_pods, runtime_pods
 from hearth.compile.manifests.tenants import tenant_objects
@@ -26,6 +27,7 @@ GroupName = Literal[
     "cache",
     "migrations",
     "runtimes",
+    "nodePools",
     "instances",
     "gateway",
     "mock",
@@ -77,8 +79,9 @@ def groups(topology: Topology, artefacts: Artefacts, names: SecretNames) -> tupl
         Group("cache", tuple(cache(topology, names)), ready),
         Group("migrations", tuple(migrations(topology, names, trust.name)), (*ready, "database")),
         Group("runtimes", tuple(runtime_pods(topology, names, artefacts.sidecars)), ready),
+        Group("nodePools", tuple(node_pools(topology)), ("namespace",)),
         # Nothing waits for an instance: its node may have to be made, and its model takes long to load.
-        Group("instances", tuple(instance_pods(topology, names, artefacts.sidecars)), ready),
+        Group("instances", tuple(instance_pods(topology, names, artefacts.sidecars)), (*ready, "nodePools")),
         Group(
             "gateway",
             tuple(

@@ -38,6 +38,7 @@ from hearth.compile.manifests.common import (
     text_file,
 )
 from hearth.compile.manifests.credentials import SecretNames
+from hearth.compile.manifests.drain import PRE_STOP_SECONDS, grace_seconds
 from hearth.compile.manifests.engine import EnginePod
 from hearth.compile.manifests.model import (
     MODELS,
@@ -62,10 +63,6 @@ from hearth.topology.upstreams import Runtime, Upstream
 
 SERVICE_ACCOUNT: Final = "llm-runtime"
 """ServiceAccount of all runtimes."""
-PRE_STOP_SECONDS: Final = 10
-"""How long the sidecar goes on accepting after the Pod has left the Service, in seconds."""
-STOP_MARGIN_SECONDS: Final = 20
-"""How long the programs may take to end after the last request has, in seconds."""
 SHORTEST_START_SECONDS: Final = 600
 """Least time that a runtime may take to load its model before it is restarted, in seconds."""
 DOWNLOAD_SECONDS: Final = 3600
@@ -299,7 +296,6 @@ def runtime_pod(topology: Topology, upstream: Upstream, names: SecretNames, side
         *own.volumes,
         empty_dir("tmp", own.temporary),
     ]
-    longest = math.ceil(capacity.request_timeout_ms / 1000)
     deployment: Manifest = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -315,7 +311,7 @@ def runtime_pod(topology: Topology, upstream: Upstream, names: SecretNames, side
                 {**labels(name, _COMPONENT), ROLE_LABEL: "runtime", ENDPOINT_LABEL: endpoint_id},
                 image=own.image,
                 service_account=own.account,
-                grace_seconds=PRE_STOP_SECONDS + longest + STOP_MARGIN_SECONDS,
+                grace_seconds=grace_seconds(capacity.request_timeout_ms),
                 init_containers=own.init_containers,
                 containers=[_sidecar(topology, sidecar)],
                 volumes=volumes,

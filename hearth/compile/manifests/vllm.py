@@ -7,7 +7,8 @@ routes alone: `/invocations`, `/tokenize`, `/metrics`, `/load` and others answer
 from math import ceil
 from typing import Any, Final
 
-from hearth.claim.instances import GPU_NODE, GPU_RESOURCE, Instance
+from hearth.claim.instances import GPU_RESOURCE, Instance
+from hearth.claim.node_pools import NodePool
 from hearth.claim.operations import only_vectors
 from hearth.claim.vllm import OPTIONS
 from hearth.compile.images import ImageProfile, image
@@ -29,11 +30,14 @@ from hearth.compile.manifests.common import (
 )
 from hearth.compile.manifests.engine import EnginePod
 from hearth.compile.manifests.model import MODELS, PodModel, hub_volume
+from hearth.compile.manifests.node_pools import claim_template, node_labels, pool_of
 from hearth.compile.names import FETCHED_AGAIN_ANNOTATION
 from hearth.topology.instances import shared_memory_mebibytes
 from hearth.topology.topology import Topology
 from hearth.topology.upstreams import Runtime, Upstream
 
+GPU_CLAIM: Final = "gpus"
+"""What a Pod calls its claim of GPUs by DRA."""
 SERVICE_ACCOUNT: Final = "llm-instance"
 """ServiceAccount of all instances."""
 CACHE: Final = "/cache"
@@ -184,7 +188,14 @@ def _fetching(topology: Topology, profile: ImageProfile, models: tuple[PodModel,
     return made
 
 
-def _server(upstream: Upstream, runtime: Runtime, instance: Instance, profile: ImageProfile, secret: Any) -> Any:
+def _server(
+    upstream: Upstream,
+    runtime: Runtime,
+    instance: Instance,
+    pool: NodePool | None,
+    profile: ImageProfile,
+    secret: Any,
+) -> Any:
     bounds = resources(
         cpu=str(2 * instance.gpus),
         memory=runtime.memory,
@@ -192,8 +203,14 @@ def _server(upstream: Upstream, runtime: Runtime, instance: Instance, profile: I
         storage="1Gi",
         storage_limit="8Gi",
     )
-    for part in ("requests", "limits"):
-        bounds[part][GPU_RESOURCE] = instance.gpus
+    accelerator = pool.accelerator if pool else None
+    if accelerator is not None and accelerator.dynamic_resources is not None:
+        # By DRA alone: with the extended resource beside it, one GPU could be given twice.
+        bounds["claims"] = [{"name": GPU_CLAIM}]
+    else:
+        plugin = accelerator.device_plugin if accelerator else None
+        for part in ("requests", "limits"):
+            bounds[part][plugin.resource if plugin else GPU_RESOURCE] = instance.gpus
     health = f"http://{runtime.loopback.authority}/health"
 
     def alive(seconds: int) -> dict[str, Any]:
@@ -239,7 +256,8 @@ def vllm(topology: Topology, upstream: Upstream, models: tuple[PodModel, ...], s
     instance = runtime.instance if runtime else None
     if runtime is None or instance is None:
         raise ValueError(f"endpoint {upstream.id.name} is no instance")
-    profile = image(topology.policy, "vllm")
+    profile, pool = image(topology.policy, "vllm"), pool_of(topology, instance)
+    devices = pool.accelerator.dynamic_resources if pool else None
     lines = "".join(f"{file.sha256} {file.bytes} {path}\n" for path, file in sorted(instance.files.items()))
     listing = config_map(
         topology.namespace, f"{upstream.service}-files", _COMPONENT, {"files": lines}, app=upstream.service
@@ -248,7 +266,7 @@ def vllm(topology: Topology, upstream: Upstream, models: tuple[PodModel, ...], s
         image=profile,
         init_containers=[
             *_fetching(topology, profile, models, instance),
-            _server(upstream, runtime, instance, profile, secret),
+            _server(upstream, runtime, instance, pool, profile, secret),
         ],
         volumes=[
             {"name": "models", "persistentVolumeClaim": {"claimName": volume_name(instance)}},
@@ -256,17 +274,26 @@ def vllm(topology: Topology, upstream: Upstream, models: tuple[PodModel, ...], s
             empty_dir("shm", f"{shared_memory_mebibytes(instance)}Mi", in_memory=True),
             *hub_volume(models),
         ],
-        objects=[listing, _volume_claim(topology, instance)],
+        objects=[
+            listing,
+            _volume_claim(topology, instance),
+            *([claim_template(topology, f"vllm-{instance.name}-gpus", devices, instance.gpus)] if devices else []),
+        ],
         account=SERVICE_ACCOUNT,
         scripts=("llm-snapshot-scripts", ("fetch.sh", "snapshot.sh")),
         temporary="2Gi",
         download_seconds=max(600, ceil(instance.total_bytes / DOWNLOAD_BYTES_PER_SECOND)),
-        fields=scheduling(instance),
+        fields=scheduling(instance, pool),
     )
 
 
-def scheduling(instance: Instance) -> dict[str, Any]:
-    """Return the fields of a Pod that say which nodes it may run on."""
+def scheduling(instance: Instance, pool: NodePool | None) -> dict[str, Any]:
+    """Return the fields of a Pod that say which nodes it may run on.
+
+    Args:
+        instance: what the claim says.
+        pool: its node pool.
+    """
     wanted = instance.scheduling
     tolerations: list[dict[str, Any]] = [{"key": GPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}]
     for each in wanted.tolerations:
@@ -277,9 +304,11 @@ def scheduling(instance: Instance) -> dict[str, Any]:
             made["effect"] = each.effect
         tolerations.append(made)
     fields: dict[str, Any] = {
-        "nodeSelector": dict(sorted({**GPU_NODE, **wanted.node_selector}.items())),
+        "nodeSelector": dict(sorted(node_labels(instance, pool).items())),
         "tolerations": tolerations,
     }
+    if pool is not None and pool.accelerator.dynamic_resources is not None:
+        fields["resourceClaims"] = [{"name": GPU_CLAIM, "resourceClaimTemplateName": f"vllm-{instance.name}-gpus"}]
     if wanted.runtime_class is not None:
         fields["runtimeClassName"] = wanted.runtime_class
     if wanted.priority_class is not None:

@@ -9,6 +9,7 @@ from tests.unit.claim.wrong_hosts import HOSTS
 from tests.unit.claim.wrong_instances import INSTANCES
 from tests.unit.claim.wrong_later import LATER
 from tests.unit.claim.wrong_names import NAMES
+from tests.unit.claim.wrong_node_pools import NODE_POOLS
 from tests.unit.claim.wrong_providers import PROVIDERS
 from tests.unit.claim.wrong_routing import ROUTING
 from tests.unit.claim.wrong_runtimes import RUNTIMES
@@ -26,6 +27,7 @@ CASES = (
     *RUNTIMES,
     *HOSTS,
     *INSTANCES,
+    *NODE_POOLS,
     *CAPACITY,
     *ROUTING,
     *TENANTS,

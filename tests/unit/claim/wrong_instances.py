@@ -147,7 +147,10 @@ INSTANCES = (
     ),
     case(
         "a GPU of unknown size",
-        ".gpuMemory: is missing. Write the memory of one GPU, such as 80Gi.",
+        (
+            ".gpuMemory: is missing. Write the memory of one GPU, such as 80Gi, or name a node pool whose product is "
+            "known."
+        ),
         gpuMemory=None,
     ),
     case(

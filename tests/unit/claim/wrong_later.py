@@ -1,6 +1,5 @@
 """Wrong claims: what is not supported yet."""
 
-from tests.support.claims import instance
 from tests.unit.claim.case import Case
 from tests.unit.claim.examples import ENDPOINTS, put
 
@@ -44,20 +43,6 @@ LATER = (
         ],
     ),
     Case(
-        "S4-158 node pools",
-        [
-            put(
-                "nodePools/h200",
-                {
-                    "backend": "existing",
-                    "accelerator": {"devicePlugin": {"resource": "nvidia.com/gpu", "count": 1, "product": "H200"}},
-                    "limits": {"gpus": 8},
-                },
-            )
-        ],
-        ["hearth:nodePools.h200: is not supported yet. Remove it; a later version of Hearth will accept it."],
-    ),
-    Case(
         "S4-158 the mesh",
         [put("mesh", {"enabled": True})],
         ["hearth:mesh.enabled: is not supported yet. Remove it; a later version of Hearth will accept it."],
@@ -74,16 +59,6 @@ LATER = (
         "S4-158 the console",
         [put("llm/console", {"enabled": True})],
         [("hearth:llm.console.enabled: is not supported yet. Remove it; a later version of Hearth will accept it.")],
-    ),
-    Case(
-        "S4-158 an instance on a node pool",
-        [put("llm/gpuAcceleration", True), put("llm/instances/0", instance("qwen", nodePool="h200"))],
-        [
-            (
-                "hearth:llm.instances[0].nodePool: is not supported yet. Remove it; a later version of Hearth will "
-                "accept it."
-            )
-        ],
     ),
     Case(
         "S4-158 Open WebUI",

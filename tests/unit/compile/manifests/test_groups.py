@@ -38,13 +38,14 @@ def test_groups_are_in_the_order_of_what_needs_what() -> None:
         "cache",
         "migrations",
         "runtimes",
+        "nodePools",
         "instances",
         "gateway",
         "mock",
         "tenants",
     ]
     # There are GPUs in another stack.
-    assert [group for group in order if not grouped(variants()["local"])[group]] == ["instances"]
+    assert [group for group in order if not grouped(variants()["local"])[group]] == ["nodePools", "instances"]
 
 
 def test_every_group_comes_after_those_that_it_needs() -> None:

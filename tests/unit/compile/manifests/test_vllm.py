@@ -212,7 +212,7 @@ def test_nothing_waits_for_an_instance() -> None:
     found = found_groups(claim())
     assert [group.name for group in found if "instances" in group.needs] == []
     (group,) = [group for group in found if group.name == "instances"]
-    assert group.needs == ("namespace", "trust", "secrets")
+    assert group.needs == ("namespace", "trust", "secrets", "nodePools")
     assert {each.kind for each in group.objects} >= {"Deployment", "Service", "PersistentVolumeClaim", "ServiceAccount"}
 
 
