@@ -129,6 +129,14 @@ class Gateway(Shape):
     """How long a replica may go on accepting what it knows of a key, in seconds."""
 
 
+class Guard(Shape):
+    """How the guard is run, which makes every connection of the gateway."""
+
+    replicas: Annotated[int, Field(ge=1, le=2)] = 2
+    """Pods of the guard. Each endpoint has one of them as its home and the other as its backup, so that its bounds are
+    counted in one place. One is accepted for a home; there, its death interrupts for as long as a Pod starts."""
+
+
 class Llm(Shape):
     """`hearth:llm` (S3-1 … S3-5)."""
 
@@ -138,6 +146,8 @@ class Llm(Shape):
     """Whether the cluster has GPUs; without, a mock model server runs and is not offered (S3-3, S3-19)."""
     gateway: Gateway = Gateway()
     """How the gateway is run."""
+    guard: Guard = Guard()
+    """How the guard is run."""
     database: Annotated[InClusterDatabase | ExternalDatabase, Field(discriminator="mode")] = InClusterDatabase(
         mode="inCluster"
     )

@@ -1,6 +1,7 @@
 """`hearth:policy`: what this environment permits, whatever the other keys ask for."""
 
 import datetime
+from ipaddress import ip_address
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
@@ -46,6 +47,37 @@ LabelText = Annotated[
 """Key or value of a Kubernetes label."""
 
 
+def _address(text: str) -> str:
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        raise ValueError("is not an IP address") from None
+
+
+class Authority(Shape):
+    """The CA that Hearth makes for its own Pods: guard and runtimes (S4-58, S4-59).
+
+    It is changed in three deployments, each of which leaves every connection standing: `trusted: [2]`; then
+    `signing: 2` and `trusted: [1]`; then `signing: 2` alone.
+    """
+
+    signing: Annotated[int, Field(ge=1, le=1_000)] = 1
+    """Generation that signs certificates."""
+    trusted: Annotated[tuple[Annotated[int, Field(ge=1, le=1_000)], ...], Field(max_length=3)] = ()
+    """Generations that are trusted beside the signing one, for as long as a change takes."""
+
+    @property
+    def generations(self) -> tuple[int, ...]:
+        """Return the generations that are trusted, in ascending order."""
+        return tuple(sorted({*self.trusted, self.signing}))
+
+
+GatewayService = Literal["llm-cache", "llm-database-address", "llm-guard-0", "llm-guard-1"]
+"""A Service that the gateway calls."""
+ServiceAddress = Annotated[str, AfterValidator(_address)]
+"""The address of a Service."""
+
+
 class Cluster(Shape):
     """Facts of the cluster that Hearth cannot ask for before it deploys."""
 
@@ -66,6 +98,13 @@ class Cluster(Shape):
         default_factory=lambda: {"k8s-app": "kube-dns"}
     )
     """Labels of the Pods of the cluster's DNS server."""
+
+    authority: Authority = Authority()
+    """The CA of Hearth's own Pods."""
+    service_addresses: dict[GatewayService, ServiceAddress] = Field(default_factory=dict)
+    """Fixed cluster addresses of Services that the gateway calls, by the Service's name. `pulumi up` learns them from
+    the cluster. `hearth render` cannot, and opens the cluster's name server to the gateway's Pods unless all of them
+    are given."""
 
 
 class Registry(Shape):

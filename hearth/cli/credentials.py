@@ -21,7 +21,7 @@ from hearth.gatewayapi.credentials import (
     places,
     provider_place,
     reference_place,
-    restart_gateway,
+    restart_guard,
     statuses,
     supply,
     withdraw,
@@ -217,12 +217,11 @@ def _cluster(kubeconfig: Path | None, context: str | None, loaded: LoadedClaim) 
 
 def _restart(kubernetes: KubernetesApi, place: Place, wanted: bool) -> None:
     if not wanted:
-        print("The gateway was not restarted, and goes on with what it started with.")
-    elif restart_gateway(kubernetes, place):
-        at = f"kubectl --context {kubernetes.cluster.context} -n {NAMESPACE}"
-        print(f"The gateway restarts one Pod after another; wait with `{at} rollout status deployment/llm-gateway`.")
+        print("The guard was not restarted, and goes on with what it started with.")
+    elif restart_guard(kubernetes, place):
+        print("The guard has restarted, one Pod after another, and uses what is there now.")
     else:
-        print("There is no gateway yet; it will start with the credential.")
+        print("There is no guard yet; it will start with the credential.")
 
 
 def _fail(error: ClusterError) -> NoReturn:

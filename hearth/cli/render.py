@@ -11,6 +11,7 @@ import typer
 
 from hearth.cli.common import FileOption, JsonOption, StackOption, load
 from hearth.cli.folder import write_folder
+from hearth.compile.manifests.services import rendering_notices
 from hearth.compile.rendering import rendered_files
 from hearth.environment import compile_environment
 
@@ -37,18 +38,19 @@ def render(
     loaded = load(stack, file)
     environment = compile_environment(loaded, now=datetime.datetime.now(datetime.UTC))
     result = write_folder(output, rendered_files(environment.topology, environment.artefacts))
+    warnings = (*environment.warnings, *rendering_notices(environment.topology))
     if as_json:
         document = {
             "stack": loaded.stack,
             "directory": str(output),
             "snapshot": environment.artefacts.snapshot_sha256,
             "withheld": dict(environment.artefacts.withheld),
-            "warnings": [asdict(notice) for notice in environment.warnings],
+            "warnings": [asdict(notice) for notice in warnings],
             **asdict(result),
         }
         print(json.dumps(document, indent=2))
         return
-    for notice in environment.warnings:
+    for notice in warnings:
         print(f"warning: {notice}", file=sys.stderr)
     for path in result.written:
         print(f"wrote   {path}")

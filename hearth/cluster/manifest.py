@@ -26,6 +26,12 @@ SKIP_AWAIT: Final = {"pulumi.com/skipAwait": "true"}
 REPLACE_UNREADY: Final = {"pulumi.com/replaceUnready": "true"}
 """Annotation that makes Pulumi replace a Job that failed, in place of waiting for it until the time is up."""
 
+FORMER: Final[Mapping[str, str]] = {
+    "NetworkPolicy:system-llm/llm-gateway-inside": "NetworkPolicy:system-llm/llm-gateway",
+    "NetworkPolicy:system-llm/llm-runtime-guarded": "NetworkPolicy:system-llm/llm-runtime",
+}
+"""Names in Pulumi of what replaced something else: the new one is made first, and the old one goes at the end."""
+
 _DIGEST = re.compile(r"-[0-9a-f]{10}$")
 """What Hearth once took for a digest at the end of any name; see `former_name`."""
 
@@ -60,6 +66,9 @@ WORKLOADS: Final = ("Deployment", "StatefulSet", "Job")
 
 class Manifest(pulumi.CustomResource):
     """A Kubernetes object, declared by its plain manifest."""
+
+    spec: pulumi.Output[dict[str, Any]]
+    """What the cluster made of the manifest's `spec`, where it has one."""
 
     def __init__(
         self, name: str, manifest: Mapping[str, Any], options: pulumi.ResourceOptions, *, adopted: bool = False
@@ -106,8 +115,8 @@ def _logical_name(declared: Object, name: str) -> str:
 
 
 def _aliases(declared: Object) -> list[pulumi.Input[str | pulumi.Alias]] | None:
-    former = former_name(declared)
-    return [pulumi.Alias(name=former)] if former else None
+    names = [former_name(declared), FORMER.get(logical_name(declared))]
+    return [pulumi.Alias(name=name) for name in names if name] or None
 
 
 def _with_annotations(manifest: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 import pulumi
 
-from hearth.cluster.manifest import deploy, deploy_all
+from hearth.cluster.manifest import Manifest, deploy, deploy_all
 from hearth.cluster.owned import require_owned
 from hearth.cluster.switched_off import what_stays
 from hearth.cluster.system_secrets import SystemSecrets
@@ -43,6 +43,20 @@ def cluster_provider(parent: pulumi.Resource, stack: str, cluster: Cluster) -> p
         {"kubeconfig": kubeconfig, "context": cluster.context, "clusterIdentifier": stack},
         pulumi.ResourceOptions(parent=parent, version=versions()["PULUMI_KUBERNETES_VERSION"].removeprefix("v")),
     )
+
+
+def cluster_addresses(services: compiled.Group, made: Sequence[pulumi.Resource]) -> dict[str, pulumi.Output[str]]:
+    """Return the addresses that the cluster gave to Services, by name.
+
+    Args:
+        services: the Services.
+        made: their resources, in the same order.
+    """
+    found = {}
+    for declared, resource in zip(services.objects, made, strict=True):
+        if isinstance(resource, Manifest):
+            found[declared.stable_name] = resource.spec.apply(lambda spec: str(spec["clusterIP"]))
+    return found
 
 
 class Platform(pulumi.ComponentResource):
@@ -89,7 +103,7 @@ class Platform(pulumi.ComponentResource):
         off: bool,
     ) -> None:
         # What cannot be built is refused here, before anything is declared.
-        known = compiled.groups(topology, artefacts, SecretNames.by_reference(topology))
+        known = compiled.groups(topology, artefacts, SecretNames.by_reference(topology), addresses={})
         environment = Environment(
             topology.environment or stack, former, require_owned(kubernetes, topology, known, former), off
         )
@@ -98,14 +112,21 @@ class Platform(pulumi.ComponentResource):
             "hearth:index:Cluster", "system-llm", {}, pulumi.ResourceOptions(parent=self, providers=[cluster])
         )
         secrets = SystemSecrets(topology, kubernetes, parent=inside)
-        namespace, *others = compiled.groups(topology, artefacts, secrets.names)
+        # These two refer to nothing that only the deployment knows; the addresses of the services are then known.
+        first = {group.name: group for group in known}
         made: dict[compiled.GroupName, Sequence[pulumi.Resource]] = {}
-        made["namespace"] = Group(namespace, parent=inside).objects
+        made["namespace"] = Group(first["namespace"], parent=inside).objects
         made["secrets"] = [
             deploy(each.of(topology.environment), parent=secrets, depends_on=made["namespace"])
             for each in secrets.objects
         ]
-        for group in map(what_stays, others) if off else others:
+        services = what_stays(first["services"]) if off else first["services"]
+        made["services"] = Group(services, parent=inside, depends_on=made["namespace"]).objects
+        addresses = cluster_addresses(services, made["services"])
+        for found in compiled.groups(topology, artefacts, secrets.names, addresses=addresses):
+            group = what_stays(found) if off else found
+            if group.name in made:
+                continue
             if group.name == "tenants":
                 Tenants(environment, topology, artefacts, kubernetes.identity, parent=inside, gateway=made["gateway"])
             else:

@@ -1,6 +1,7 @@
 """The Secrets of `system-llm`: values that the deployment makes, in objects that are named by their content."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pulumi
@@ -14,12 +15,26 @@ from hearth.compile.names import (
     CACHE,
     DATABASE,
     GATEWAY,
+    GUARD,
+    GUARDS,
     credential_key,
 )
 from hearth.kubeapi.client import KubernetesApi, decoded
 from hearth.topology.topology import Topology
 
 Contents = dict[str, str]
+AUTHORITY, CERTIFICATE, PRIVATE_KEY = ".authority", ".certificate", ".private-key"
+"""What a Secret is made from beside credentials by an upstream's name; no upstream is called so."""
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """The CA of everything that is in Pods."""
+
+    signing: CertificateAuthority
+    """The generation that signs."""
+    trusted: list[pulumi.Output[str]]
+    """Certificates of all generations that are trusted, as PEM."""
 
 
 def supplied(kubernetes: KubernetesApi, namespace: str, database: ExternalDatabase) -> tuple[str, str]:
@@ -66,6 +81,9 @@ class SystemSecrets(pulumi.ComponentResource):
         owner, gateway = self._database_passwords(topology, kubernetes)
 
         secret = self._secret
+        certificates = self._certificates(topology)
+        trust = pulumi.Output.all(*certificates.trusted).apply("".join)
+        callers = {upstream.name: random(f"guard-{upstream.name}-token") for upstream in topology.upstreams}
         tokens = {pod.id.name: random(f"endpoint-{pod.id.name}-token") for pod in topology.pods}
         self.names = credentials.SecretNames(
             database=secret(
@@ -92,8 +110,17 @@ class SystemSecrets(pulumi.ComponentResource):
                 lambda found: credentials.migrations_contents(topology, **found),
                 {"owner_password": owner},
             ),
+            guards=tuple(
+                self._guard(name, topology, certificates, callers) for name in GUARDS[: topology.gateway.guards]
+            ),
+            gateway_guard=secret(
+                credentials.GATEWAY_GUARD,
+                GATEWAY,
+                lambda found: credentials.gateway_guard_contents(found, authority=found.pop(AUTHORITY)),
+                {**callers, AUTHORITY: trust},
+            ),
             **(
-                self._endpoints(topology, tokens)
+                self._endpoints(topology, tokens, certificates, trust)
                 if tokens
                 else {"endpoint_credentials": None, "in_cluster_trust": None}
             ),
@@ -137,20 +164,62 @@ class SystemSecrets(pulumi.ComponentResource):
         self.objects.append(credentials.secret(self._namespace, base, name, app, content))
         return name
 
-    def _endpoints(self, topology: Topology, tokens: Mapping[str, pulumi.Output[str]]) -> dict[str, Any]:
-        """Declare what the endpoints in Pods need: a CA, certificates, runtime keys, and the guard's tokens."""
-        here = pulumi.ResourceOptions(parent=self)
-        authority = CertificateAuthority("in-cluster-ca", "Hearth in-cluster CA", opts=here)
-        trust = authority.certificate.apply(
+    def _certificates(self, topology: Topology) -> Certificates:
+        """Declare the CA of everything that is in Pods, in every generation that is trusted."""
+        declared = topology.policy.cluster.authority
+        made = {
+            generation: CertificateAuthority(
+                # The first one has its name from before there were generations.
+                "in-cluster-ca" if generation == 1 else f"in-cluster-ca-{generation}",
+                "Hearth in-cluster CA",
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+            for generation in declared.generations
+        }
+        return Certificates(made[declared.signing], [authority.certificate for authority in made.values()])
+
+    def _guard(
+        self,
+        name: str,
+        topology: Topology,
+        certificates: Certificates,
+        callers: Mapping[str, pulumi.Output[str]],
+    ) -> pulumi.Output[str]:
+        """Declare what one replica of the guard needs: a certificate, and digests of its callers' credentials."""
+        leaf = Certificate(
+            f"{name}-certificate",
+            topology.service_host(name),
+            certificates.signing,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        return self._secret(
+            name,
+            GUARD,
+            lambda found: credentials.guard_contents(
+                found, certificate=found.pop(CERTIFICATE), private_key=found.pop(PRIVATE_KEY)
+            ),
+            {**callers, CERTIFICATE: leaf.certificate, PRIVATE_KEY: leaf.private_key},
+        )
+
+    def _endpoints(
+        self,
+        topology: Topology,
+        tokens: Mapping[str, pulumi.Output[str]],
+        certificates: Certificates,
+        certificate: pulumi.Output[str],
+    ) -> dict[str, Any]:
+        """Declare what the endpoints in Pods need: certificates and their CA, runtime keys, and the guard's tokens."""
+        trust = certificate.apply(
             lambda pem: f"{credentials.IN_CLUSTER_TRUST}-{content_digest({'in-cluster.pem': pem})[:DIGEST_LENGTH]}"
         )
-        self.objects.append(credentials.in_cluster_trust(self._namespace, trust, authority.certificate))
+        self.objects.append(credentials.in_cluster_trust(self._namespace, trust, certificate))
+        here = pulumi.ResourceOptions(parent=self)
         named = {}
         for endpoint_id, token in tokens.items():
             leaf = Certificate(
                 f"endpoint-{endpoint_id}-certificate",
                 topology.endpoint(endpoint_id).address.host,
-                authority,
+                certificates.signing,
                 opts=here,
             )
             named[endpoint_id] = self._secret(
@@ -166,7 +235,7 @@ class SystemSecrets(pulumi.ComponentResource):
             )
         presented = self._secret(
             credentials.ENDPOINT_CREDENTIALS,
-            GATEWAY,
+            GUARD,
             lambda found: credentials.endpoint_credentials_contents(topology, found),
             tokens,
         )

@@ -1,22 +1,42 @@
 """The front: the one listener on the gateway Pod's address, which passes the client API and nothing else (S4-70).
 
-LiteLLM listens on loopback. Its management API, its documentation and its health pages answer a tenant's key, or no key
+The same HAProxy is LiteLLM's only way out: a loopback port that leads to the guard, with TLS, the name of its Service
+and a credential for each upstream that LiteLLM does not know.
+
+LiteLLM listens on sockets. Its management API, its documentation and its health pages answer a tenant's key, or no key
 at all, so that what a tenant may ask for is decided here, before LiteLLM is connected to.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from hearth.claim.operations import OPERATIONS
 from hearth.compile import proxy_refusals as refusals
 from hearth.compile.files import ConfigFiles
-from hearth.compile.names import CLIENT_SOCKET, FRONT_PROBE_PORT, GATEWAY_PORT, LITELLM_PORT, MANAGEMENT_SOCKET
-from hearth.compile.proxy_text import MEASURES, render
+from hearth.compile.guard import CONFIG_DIRECTORY
+from hearth.compile.names import (
+    CLIENT_SOCKET,
+    FRONT_PROBE_PORT,
+    GATEWAY_PORT,
+    GUARD_DOOR_PORT,
+    GUARD_PORT,
+    GUARDS,
+    LITELLM_PORT,
+    MANAGEMENT_SOCKET,
+    home,
+)
+from hearth.compile.proxy_text import DRAIN_MARGIN_MS, MEASURES, render, table
 from hearth.topology.topology import Topology
 
 FRONT_CONNECTIONS: Final = 1_024
 """Client requests at once in one Pod; further connections wait in the kernel's queue."""
 CLIENT_CONNECTIONS: Final = 256
 """Requests at once from one client address; the next is answered with 429, so that one app cannot take every place."""
+IDLE_CONNECTIONS: Final = 1_024
+"""Connections that LiteLLM may keep open to its way out without a request on them."""
+GUARD_DIRECTORY: Final = "/etc/haproxy-guard"
+"""Where the front finds the guard's CA `ca.pem`, and `credentials.map` with a credential for each upstream."""
 MAX_REQUEST_BYTES: Final = 16_777_216
 """Largest request body in bytes, unless a sidecar of the claim takes a larger one."""
 END_USER_HEADER: Final = "x-litellm-end-user-id"
@@ -47,6 +67,24 @@ DROPPED_RESPONSE_HEADERS: Final = (
 """Response headers that would tell a tenant about upstreams, keys and other tenants' models (S4-145)."""
 
 
+@dataclass(frozen=True)
+class GuardServer:
+    """One replica of the guard."""
+
+    name: str
+    """Its Service."""
+    host: str
+    """DNS name that its certificate has."""
+    address: str
+    """Where to connect to, as HAProxy's `server` spells it."""
+
+
+def guard_servers(topology: Topology) -> tuple[GuardServer, ...]:
+    """Return the replicas of the guard."""
+    hosts = {name: topology.service_host(name) for name in GUARDS[: topology.gateway.guards]}
+    return tuple(GuardServer(name, host, f"{host}:{GUARD_PORT}") for name, host in hosts.items())
+
+
 def longest_answer_ms(topology: Topology) -> int:
     """Return the longest time that an answer may take to begin, in ms: trying several deployments extends nothing."""
     return max((upstream.bounds.request_timeout_ms for upstream in topology.upstreams), default=0)
@@ -65,8 +103,12 @@ def compile_front(
     litellm: str = f"unix@{CLIENT_SOCKET}",
     management: str = f"127.0.0.1:{LITELLM_PORT}",
     management_door: str = f"unix@{MANAGEMENT_SOCKET}",
+    config_directory: str = CONFIG_DIRECTORY,
+    guard_directory: str = GUARD_DIRECTORY,
+    guard_door: str = f"127.0.0.1:{GUARD_DOOR_PORT}",
+    guards: Sequence[GuardServer] = (),
 ) -> ConfigFiles:
-    """Compile the front, which runs in the guard's HAProxy process: `haproxy -f guard.cfg -f front.cfg`.
+    """Compile the front.
 
     Args:
         topology: the topology.
@@ -75,20 +117,40 @@ def compile_front(
         litellm: address of LiteLLM's door for clients.
         management: where port-forward connects to.
         management_door: address of LiteLLM's other door.
+        config_directory: folder that the files are mounted at.
+        guard_directory: folder with the guard's CA and the credentials that it asks for.
+        guard_door: where LiteLLM connects to for its upstreams.
+        guards: replicas of the guard; those of the topology's own Services when absent.
 
     Returns:
-        front.cfg.
+        front.cfg, and homes.map, which names each upstream's home.
     """
+    replicas = tuple(guards) or guard_servers(topology)
     text = render(
         "front.cfg.j2",
         client_connections=CLIENT_CONNECTIONS,
         common=refusals.COMMON,
         connections=FRONT_CONNECTIONS,
+        directory=config_directory,
+        door_log_fields={
+            "ts": "%Ts.%ms",
+            "proxy": '"guard_door"',
+            "server": '"%s"',
+            **MEASURES,
+            "retries": '"%rc"',
+            "tls_err": '"%[ssl_bc_err_str]"',
+        },
         dropped_response_headers="^(" + "|".join(DROPPED_RESPONSE_HEADERS) + ")$",
+        guard_directory=guard_directory,
+        guard_door=guard_door,
+        guards=[replicas[index:] + replicas[:index] for index in range(len(replicas))],
+        hard_stop_ms=longest_answer_ms(topology) + DRAIN_MARGIN_MS,
         listen=listen,
         litellm=litellm,
         management=management,
         management_door=management_door,
+        # Each request of a client is one connection from it and one from LiteLLM.
+        max_connections=2 * FRONT_CONNECTIONS + IDLE_CONNECTIONS,
         log_fields={
             "ts": "%Ts.%ms",
             "proxy": '"front"',
@@ -103,4 +165,5 @@ def compile_front(
         request_bytes=largest_request_bytes(topology),
         server_timeout_ms=longest_answer_ms(topology) + 10_000,
     )
-    return ConfigFiles({"front.cfg": text})
+    homes = table(f"{upstream.name} {home(upstream, len(replicas))}" for upstream in topology.upstreams)
+    return ConfigFiles({"front.cfg": text, "homes.map": homes})

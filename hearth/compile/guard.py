@@ -1,8 +1,9 @@
 """The guard: the only way from the gateway to a model.
 
-One loopback listener for each upstream. A request goes through four gates before a connection is opened: exact method
-and path, a credential that is there, one resolution whose very answer is checked against the zone, and a free place.
-The connection goes to the checked address, is verified with the upstream's own CA and name, and is used once.
+One TLS listener, in Pods of their own. A request names its upstream by path and by a credential that opens this one
+alone. It goes through four gates before a connection is opened: exact method and path, a credential that is there, one
+resolution whose very answer is checked against the zone, and a free place. The connection goes to the checked address,
+is verified with the upstream's own CA and name, and is used once.
 """
 
 import json
@@ -12,17 +13,18 @@ from typing import Final
 from hearth.claim.operations import OPERATIONS
 from hearth.compile import proxy_refusals as refusals
 from hearth.compile.files import ConfigFiles
-from hearth.compile.front import FRONT_CONNECTIONS
 from hearth.compile.guard_ranges import Allowed, public_addresses, zone_addresses
-from hearth.compile.names import GUARD_PROBE_PORT, credential_variable
-from hearth.compile.proxy_text import DRAIN_MARGIN_MS, MEASURES, render, template_text
+from hearth.compile.names import GUARD_PORT, GUARD_PROBE_PORT, credential_variable
+from hearth.compile.proxy_text import DRAIN_MARGIN_MS, MEASURES, render, table, template_text
 from hearth.topology.topology import Topology
 from hearth.topology.upstreams import Upstream
 
 CONFIG_DIRECTORY: Final = "/etc/haproxy"
-"""Where the gateway's HAProxy finds guard.cfg and front.cfg."""
+"""Where HAProxy finds its configuration, in the guard's Pods and in the gateway's."""
 CA_DIRECTORY: Final = "/etc/haproxy-ca"
-"""Where it finds one `<bundle>.pem` for each trust bundle."""
+"""Where the guard finds one `<bundle>.pem` for each trust bundle."""
+SECRET_DIRECTORY: Final = "/etc/haproxy-secret"  # noqa: S105 - a folder's name
+"""Where the guard finds its certificate `tls.crt`, `tls.key`, and `tokens.map`."""
 PUBLIC_CA: Final = "@system-ca"
 """The public CAs: those of the image's operating system."""
 CONNECT_TIMEOUT_MS: Final = 5_000
@@ -31,8 +33,8 @@ DEFAULT_REQUEST_BYTES: Final = 16_777_216
 """Largest request body in bytes where the claim has no sidecar that says it."""
 DEFAULT_RESPONSE_BYTES: Final = 67_108_864
 """Largest answer in bytes where the claim has no sidecar that says it."""
-IDLE_CONNECTIONS: Final = 1_024
-"""Connections that LiteLLM may keep open to the guard without a request on them."""
+GUARD_CONNECTIONS: Final = 4_096
+"""Connections of all gateway Pods at once in one Pod of the guard; further ones wait in the kernel's queue."""
 
 FAILURES: Final = "certificate.verify.failed _certificate\n"
 """Which TLS failures add a word to the code of `upstream_failed`."""
@@ -47,11 +49,12 @@ class DnsSettings:
 
 
 @dataclass(frozen=True)
-class _Listener:
+class _Target:
     """What the template needs to know of one upstream."""
 
     upstream: Upstream
-    paths: tuple[tuple[str, str], ...]
+    paths: tuple[tuple[str, str, str], ...]
+    """Operation, path at the guard, path at the upstream."""
     addresses: Allowed
     request_bytes: int
     response_bytes: int
@@ -75,23 +78,20 @@ class _Listener:
     def connect_timeout_ms(self) -> int:
         return min(CONNECT_TIMEOUT_MS, self.upstream.bounds.stream_setup_timeout_ms)
 
-    @property
-    def log_fields(self) -> dict[str, str]:
-        return {
-            "ts": "%Ts.%ms",
-            "proxy": '"guard"',
-            "upstream": f'"{self.upstream.name}"',
-            "operation": '"%[var(txn.operation)]"',
-            "resolved": '"%[var(txn.address)]"',
-            "peer": '"%[var(txn.peer)]"',
-            **MEASURES,
-            "srv_err": '"%[bc_err_str]"',
-            "tls_err": '"%[ssl_bc_err_str]"',
-        }
 
-
-def _lines(ranges: tuple[str, ...]) -> str:
-    return "".join(f"{line}\n" for line in ranges or ("# none",))
+LOG_FIELDS: Final = {
+    "ts": "%Ts.%ms",
+    "proxy": '"guard"',
+    "client": '"%ci"',
+    "upstream": '"%[var(txn.upstream)]"',
+    "operation": '"%[var(txn.operation)]"',
+    "resolved": '"%[var(txn.address)]"',
+    "peer": '"%[var(txn.peer)]"',
+    **MEASURES,
+    "srv_err": '"%[bc_err_str]"',
+    "tls_err": '"%[ssl_bc_err_str]"',
+}
+"""Fields of a log line. What a request names and the guard does not know is not among them."""
 
 
 def _upstream_failed_code(config_directory: str) -> str:
@@ -120,13 +120,23 @@ def _tls(upstream: Upstream, ca_directory: str, public_ca: str) -> str:
     return f" ssl verify required ca-file {ca_file} {sni}verifyhost {host} alpn http/1.1 no-ssl-reuse"
 
 
-def _listener(upstream: Upstream, ca_directory: str, public_ca: str) -> _Listener:
+def guard_path(upstream: Upstream) -> str:
+    """Return the path at the guard below which an upstream's operations are."""
+    return f"/u/{upstream.name}"
+
+
+def _target(upstream: Upstream, ca_directory: str, public_ca: str) -> _Target:
     bounds = upstream.bounds
     public = upstream.mode == "public_tls"
-    return _Listener(
+    return _Target(
         upstream=upstream,
         paths=tuple(
-            (operation, upstream.address.path + OPERATIONS[operation].path) for operation in upstream.operations
+            (
+                operation,
+                guard_path(upstream) + OPERATIONS[operation].path,
+                upstream.address.path + OPERATIONS[operation].path,
+            )
+            for operation in upstream.operations
         ),
         addresses=public_addresses() if public else zone_addresses(upstream.destinations),
         request_bytes=bounds.request_bytes or DEFAULT_REQUEST_BYTES,
@@ -138,7 +148,9 @@ def _listener(upstream: Upstream, ca_directory: str, public_ca: str) -> _Listene
 def compile_guard(
     topology: Topology,
     *,
+    listen: str = f":{GUARD_PORT}",
     config_directory: str = CONFIG_DIRECTORY,
+    secret_directory: str = SECRET_DIRECTORY,
     haproxy_ca_directory: str = CA_DIRECTORY,
     public_ca: str = PUBLIC_CA,
     dns: DnsSettings | None = None,
@@ -148,7 +160,9 @@ def compile_guard(
 
     Args:
         topology: the topology.
+        listen: where the gateway connects to, as HAProxy's `bind` spells it.
         config_directory: folder that the files are mounted at.
+        secret_directory: folder with the guard's certificate and the digests of its callers' credentials.
         haproxy_ca_directory: folder with one `<bundle>.pem` for each trust bundle.
         public_ca: file or folder with the public CAs.
         dns: where addresses are asked for; the Pod's own servers when absent.
@@ -158,22 +172,29 @@ def compile_guard(
         guard.cfg and the files that it refers to. No credential is among them: the guard reads credentials from its
         environment (S3-40).
     """
-    listeners = tuple(_listener(upstream, haproxy_ca_directory, public_ca) for upstream in topology.upstreams)
-    files = {"failures.map": FAILURES, "response_limit.lua": template_text("response_limit.lua")}
-    for listener in listeners:
-        files[f"{listener.address_file}.ipv4"] = _lines(listener.addresses.ipv4)
-        files[f"{listener.address_file}.ipv6"] = _lines(listener.addresses.ipv6)
-    longest_ms = max((listener.upstream.bounds.request_timeout_ms for listener in listeners), default=0)
+    targets = tuple(_target(upstream, haproxy_ca_directory, public_ca) for upstream in topology.upstreams)
+    files = {
+        "failures.map": FAILURES,
+        "response_limit.lua": template_text("response_limit.lua"),
+        "upstreams.map": table(f"{target.upstream.name} {target.upstream.name}" for target in targets),
+    }
+    for target in targets:
+        files[f"{target.address_file}.ipv4"] = table(target.addresses.ipv4)
+        files[f"{target.address_file}.ipv6"] = table(target.addresses.ipv6)
+    longest_ms = max((target.upstream.bounds.request_timeout_ms for target in targets), default=0)
     files["guard.cfg"] = render(
         "guard.cfg.j2",
         common=refusals.COMMON,
         directory=config_directory,
         hard_stop_ms=longest_ms + DRAIN_MARGIN_MS,
-        listeners=listeners,
-        max_connections=2 * FRONT_CONNECTIONS + IDLE_CONNECTIONS,
+        listen=listen,
+        log_fields=LOG_FIELDS,
+        max_connections=GUARD_CONNECTIONS,
         nameservers=(dns or DnsSettings()).nameservers,
         probe=probe,
         refusals=refusals,
+        secret_directory=secret_directory,
+        targets=targets,
         upstream_failed=_upstream_failed(config_directory),
         upstream_failed_code=_upstream_failed_code(config_directory),
     )

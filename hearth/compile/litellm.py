@@ -1,8 +1,8 @@
 """LiteLLM's configuration: the one place where models come from (S3-6, S3-7).
 
-LiteLLM calls the guard on loopback and nothing else. It knows no credential of an endpoint or a provider, follows no
-order but an alias's own, retries nothing, and cools nothing down: whether an endpoint can answer is the guard's to
-say, so that one client's wrong requests cannot take a model away from everybody (C-3, C-9, S4-130).
+LiteLLM calls the way to the guard on loopback and nothing else. It knows no credential of an endpoint or a provider,
+follows no order but an alias's own, retries nothing, and cools nothing down: whether an endpoint can answer is the
+guard's to say, so that one client's wrong requests cannot take a model away from everybody (C-3, C-9, S4-130).
 """
 
 import uuid
@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from hearth.claim.names import GATEWAY_REFERENCE
 from hearth.claim.operations import OPERATIONS, in_order
+from hearth.compile.guard import guard_path
+from hearth.compile.names import GUARD_DOOR_PORT
 from hearth.topology.topology import Route, Target, Topology
 from hearth.topology.upstreams import DEFAULT_BOUNDS, Upstream
 from hearth.yaml_text import yaml_text
@@ -19,8 +21,8 @@ PERSON_BUDGET: Final = "hearth-person"
 """Budget id of everybody whom a request names (S3-55, S3-56)."""
 HOOK: Final = "hearth.intake.hook.HOOK"
 """What LiteLLM calls before and after each attempt; it lies beside its program in the container."""
-GUARD_API_KEY: Final = "the-guard-adds-the-credential"
-"""What LiteLLM sends as credential. The guard removes it; it opens nothing anywhere."""
+PLACEHOLDER_KEY: Final = "the-front-adds-the-credential"
+"""What LiteLLM sends as credential. The front replaces it; it opens nothing anywhere."""
 GATEWAY_CONNECTIONS: Final = 145
 """Database connections of all Pods of the gateway together: what PostgreSQL is planned to have for them."""
 MOST_POD_CONNECTIONS: Final = 10
@@ -147,9 +149,9 @@ def _entry(route: Route, target: Target, upstream: Upstream) -> dict[str, Any]:
         "litellm_params": {
             # This prefix passes chat, completions, embeddings and responses on to the path of the same name.
             "model": f"openai/{target.model}",
-            # The guard's loopback port, with the path prefix of the upstream.
-            "api_base": f"http://127.0.0.1:{upstream.listener_port}{upstream.address.path}",
-            "api_key": GUARD_API_KEY,
+            # Nothing of the upstream's address: where it is may change without LiteLLM.
+            "api_base": f"http://127.0.0.1:{GUARD_DOOR_PORT}{guard_path(upstream)}",
+            "api_key": PLACEHOLDER_KEY,
             "timeout": upstream.bounds.request_timeout_ms / 1_000,
             "stream_timeout": upstream.bounds.cold_start_timeout_ms / 1_000,
             "max_retries": 0,

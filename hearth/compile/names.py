@@ -1,5 +1,6 @@
 """Names and ports that more than one artefact has to agree on."""
 
+import hashlib
 from typing import Final
 
 from hearth.claim.names import GUARD_PROBE_PORT as GUARD_PROBE_PORT
@@ -17,6 +18,17 @@ DATABASE: Final = "llm-database"
 CACHE: Final = "llm-cache"
 """Service and Deployment of Valkey."""
 
+DATABASE_ADDRESS: Final = "llm-database-address"
+"""Service with one address for the database; the one of the StatefulSet has none."""
+GUARD: Final = "llm-guard"
+"""What all Pods of the guard have in common: ServiceAccount, disruption budget, labels."""
+GUARDS: Final = ("llm-guard-0", "llm-guard-1")
+"""Service and Deployment of each replica of the guard."""
+
+GUARD_PORT: Final = 8443
+"""TCP port of the guard."""
+GUARD_DOOR_PORT: Final = 4002
+"""TCP port of the gateway's way to the guard, on loopback only: what LiteLLM calls."""
 GATEWAY_PORT: Final = 4000
 """TCP port of the front: the client API."""
 LITELLM_PORT: Final = 4001
@@ -53,6 +65,18 @@ APP_LABEL: Final = "hearth.dev/app"
 def credentials_secret(app: str) -> str:
     """Return the Secret with an application's key, in the tenant's namespace (S3-47)."""
     return f"llm-credentials-{app}"
+
+
+def home(upstream: Upstream, guards: int) -> int:
+    """Return which replica of the guard an upstream is asked through, so that its bounds are counted in one place.
+
+    It follows from the upstream's name alone: another upstream that comes or goes moves no home.
+
+    Args:
+        upstream: the upstream.
+        guards: replicas of the guard.
+    """
+    return hashlib.sha256(upstream.name.encode()).digest()[0] % guards
 
 
 def credential_variable(upstream: Upstream) -> str:

@@ -54,6 +54,9 @@ ZONE_DENIED: Final = Refusal(
     502, "zone_denied", "api_error", "The upstream address is outside its approved network zone."
 )
 NAME_UNRESOLVED: Final = Refusal(503, "name_unresolved", "api_error", "The upstream name has no address.")
+UPSTREAM_UNKNOWN: Final = Refusal(
+    503, "upstream_unknown", "api_error", "The upstream is not, or no longer, one of this guard's."
+)
 UNAVAILABLE: Final = Refusal(
     503, "unavailable", "api_error", "The service behind is not available.", (("Retry-After", "2"),)
 )

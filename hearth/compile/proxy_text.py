@@ -1,7 +1,7 @@
 """What the texts of all HAProxy configurations share: quoting, refusals, log lines and templates."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -27,6 +27,11 @@ MEASURES: Final[dict[str, str]] = {
     "end": '"%ts"',
 }
 """Log fields of every proxy: status, code of a refusal, size in bytes, times in ms, and how it ended (S4-144)."""
+
+
+def table(lines: Iterable[str]) -> str:
+    """Return the text of a file of a map or a list; one without lines says so, so that it is no file that got lost."""
+    return "".join(f"{line}\n" for line in lines) or "# none\n"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from hearth.compile.artefacts import Artefacts
 from hearth.compile.manifests.common import Object
 from hearth.compile.manifests.credentials import SecretNames
 from hearth.compile.manifests.groups import groups
+from hearth.compile.manifests.services import fixed_addresses
 from hearth.topology.topology import Topology
 from hearth.yaml_text import yaml_text
 
@@ -55,7 +56,7 @@ def _configurations(artefacts: Artefacts) -> Iterator[tuple[str, Mapping[str, st
 
 
 def _manifests(topology: Topology, artefacts: Artefacts) -> Iterator[tuple[str, Object]]:
-    found = groups(topology, artefacts, SecretNames.by_reference(topology))
+    found = groups(topology, artefacts, SecretNames.by_reference(topology), addresses=fixed_addresses(topology))
     for place, group in enumerate(found, start=1):
         for each in group.objects:
             order = 0 if each.kind == "Namespace" else place

@@ -1,7 +1,7 @@
 """Credentials that the operator supplies: tokens of providers, and credentials of endpoints that others run.
 
 Each is one key of a Secret that the guard reads (S3-32 … S3-40). Writing one leaves the others alone, whoever wrote
-them, and restarts the gateway's Pods one after another (S3-42, C-17). Nothing here ever gives a value back.
+them, and restarts the guard's Pods one after another (S3-42, C-17). Nothing here ever gives a value back.
 """
 
 import re
@@ -13,16 +13,17 @@ from hearth.claim.llm import ExternalDatabase
 from hearth.claim.names import NAMESPACE
 from hearth.compile.manifests.common import labels
 from hearth.compile.manifests.credentials import EXTERNAL_CREDENTIALS, PROVIDER_CREDENTIALS
-from hearth.compile.names import GATEWAY, credential_key
+from hearth.compile.names import GATEWAY, GUARDS, credential_key
 from hearth.kubeapi.client import KubernetesApi, Object, decoded, encoded
 from hearth.kubeapi.errors import ClusterError
+from hearth.kubeapi.rollout import wait_for_rollout
 from hearth.topology.topology import Topology
 from hearth.topology.upstreams import Source
 
 LONGEST: Final = 8_192
 """Most characters of a credential."""
 RESTART_ANNOTATION: Final = "hearth.dev/credentials"
-"""Annotation of the gateway's Pods, followed by a Secret's name: the version of the Secret that they started with."""
+"""Annotation of the guard's Pods, followed by a Secret's name: the version of the Secret that they started with."""
 FIELD_MANAGER: Final = "hearth-credentials"
 """Field manager of that annotation, so that Pulumi, which manages the rest, sees no drift."""
 
@@ -152,26 +153,34 @@ def withdraw(kubernetes: KubernetesApi, place: Place) -> bool:
     return True
 
 
-def restart_gateway(kubernetes: KubernetesApi, place: Place) -> bool:
-    """Restart the gateway's Pods one after another, so that the guard takes up a changed credential (C-17).
+def restart_guard(kubernetes: KubernetesApi, place: Place) -> bool:
+    """Restart the guard's Pods, each when the one before it is ready, so that they take up a changed credential (C-17).
 
     Args:
         kubernetes: the cluster.
         place: the credential that changed.
 
     Returns:
-        Whether there is a gateway; one that is deployed later starts with the credential.
+        Whether there is a guard; one that is deployed later starts with the credential.
+
+    Raises:
+        ClusterError: a Pod did not become ready, or the Kubernetes API cannot be used.
     """
     secret = kubernetes.secret(NAMESPACE, place.secret)
     version = secret["metadata"]["resourceVersion"] if secret else "none"
     annotation = f"{RESTART_ANNOTATION}.{place.secret}"
-    manifest: Object = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": GATEWAY, "namespace": NAMESPACE},
-        "spec": {"template": {"metadata": {"annotations": {annotation: version}}}},
-    }
-    return kubernetes.apply_deployment(manifest, f"{FIELD_MANAGER}.{place.secret}") is not None
+    there = False
+    for name in GUARDS:
+        manifest: Object = {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": name, "namespace": NAMESPACE},
+            "spec": {"template": {"metadata": {"annotations": {annotation: version}}}},
+        }
+        if kubernetes.apply_deployment(manifest, f"{FIELD_MANAGER}.{place.secret}") is not None:
+            wait_for_rollout(kubernetes, "Deployment", NAMESPACE, name)
+            there = True
+    return there
 
 
 def _references(topology: Topology, source: Source) -> frozenset[str]:

@@ -43,6 +43,7 @@ GOES_ON: Final[Mapping[str, Refusal]] = MappingProxyType(
         "too_many_connections": errors.QUEUE_FULL,
         "unavailable": errors.UNAVAILABLE,
         "upstream_failed": errors.UNAVAILABLE,
+        "upstream_unknown": errors.UNAVAILABLE,
     }
 )
 """Codes of the guard after which the next deployment of the alias is asked, and what the client is told by the last."""

@@ -1,7 +1,6 @@
 """From a claim to its topology: the one place where it is worked out what the parts of a claim mean together."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from hearth.claim.claim import Claim
@@ -13,14 +12,12 @@ from hearth.topology.routes import routes
 from hearth.topology.topology import App, Gateway, Route, Tenant, Topology
 from hearth.topology.upstreams import Upstream
 
-FIRST_GUARD_PORT: Final = 9101
-"""First of the guard's loopback ports, one for each upstream."""
 KINDS: Final[tuple[Callable[[Claim], Iterator[Upstream]], ...]] = (
     endpoint_upstreams,
     provider_upstreams,
     instance_upstreams,
 )
-"""What yields the upstreams of each kind, in the order of their ports. A new kind comes last, so that no port moves."""
+"""What yields the upstreams of each kind."""
 
 
 def resolve(claim: Claim) -> Topology:
@@ -29,7 +26,6 @@ def resolve(claim: Claim) -> Topology:
     Args:
         claim: a claim that passed the rules.
     """
-    upstreams = [upstream for kind in KINDS for upstream in kind(claim)]
     found_routes = tuple(routes(claim))
     return Topology(
         environment=claim.environment,
@@ -41,11 +37,10 @@ def resolve(claim: Claim) -> Topology:
             key_cache_seconds=claim.llm.gateway.key_cache_seconds,
             database=claim.llm.database,
             person_budget=claim.llm.person_budget,
+            guards=claim.llm.guard.replicas,
             mock=not claim.llm.gpu_acceleration,
         ),
-        upstreams=tuple(
-            replace(upstream, listener_port=port) for port, upstream in enumerate(upstreams, start=FIRST_GUARD_PORT)
-        ),
+        upstreams=tuple(upstream for kind in KINDS for upstream in kind(claim)),
         routes=found_routes,
         tenants=tuple(_tenants(claim, found_routes)),
         policy=claim.policy,

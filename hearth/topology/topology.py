@@ -35,6 +35,8 @@ class Gateway:
     """Its PostgreSQL."""
     person_budget: PersonBudget | None
     """The budget of every person that a request names; none where the claim has none (S3-58)."""
+    guards: int
+    """Pods of the guard."""
     mock: bool
     """Whether a mock model server runs, as it does on a cluster without GPUs; it is never offered (S3-3)."""
 

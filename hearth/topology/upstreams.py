@@ -141,8 +141,6 @@ class Upstream:
     """The model server behind it; none when somebody else runs it."""
     capacity: RuntimeCapacity | None = None
     """What the model server can bear, as declared."""
-    listener_port: int = 0
-    """The guard's loopback port for it; given to all upstreams of a topology together."""
 
     @property
     def name(self) -> str:

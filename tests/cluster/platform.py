@@ -4,6 +4,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import Any
 
+from hearth.compile.names import GUARDS
 from tests.cluster.box import Box
 from tests.cluster.kube import Kube
 from tests.cluster.stack import ROOT, Stack
@@ -33,6 +34,12 @@ class Platform:
         """The gateway's Pods, as soon as all of them are of its newest template and Ready."""
         self.ready("deployment/llm-gateway")
         return set(self.gateway_pods())
+
+    def guards_rolled_out(self) -> set[str]:
+        """The guard's Pods, as soon as all of them are of their newest template and Ready."""
+        for name in GUARDS:
+            self.ready(f"deployment/{name}")
+        return set(self.kube.pod_names("system-llm", "hearth.dev/role=guard"))
 
     def ready(self, workload: str) -> None:
         """Wait until a workload of the gateway's namespace has rolled out."""

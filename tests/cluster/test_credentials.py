@@ -4,7 +4,6 @@ import pytest
 
 from tests.cluster.chats import chats
 from tests.cluster.claims import SCRIPTED_SECRET_KEY
-from tests.cluster.kube import eventually
 from tests.cluster.load import Load
 from tests.cluster.platform import SCRIPTED_BEARER, Platform
 
@@ -15,20 +14,20 @@ SECRET = "llm-endpoint-credentials-external"
 
 
 def test_a_credential_is_removed_supplied_and_taken_up_without_a_failed_request_of_others(platform: Platform) -> None:
-    first = platform.rolled_out()
+    first, gateway = platform.guards_rolled_out(), platform.rolled_out()
     assert chats(platform, "x", 2, how="nobody") == [200, 200]
     # This one has a credential of its own, which nobody touches.
     with Load(platform, workers=1, model="steady") as load:
         try:
             assert platform.hearth_credentials("remove", "--endpoint", REFERENCE).returncode == 0
-            second = platform.rolled_out()
+            second = platform.guards_rolled_out()
             assert not first & second, "every Pod is a new one"
             assert set(chats(platform, "x", 2, how="nobody")) == {401}
             assert "Property missing" in platform.hearth_credentials("list").stdout
         finally:
             done = platform.hearth_credentials("set", "--endpoint", REFERENCE, stdin=SCRIPTED_BEARER + "\n")
         assert done.returncode == 0, done.stderr
-        third = platform.rolled_out()
+        third = platform.guards_rolled_out()
         assert not second & third
         assert chats(platform, "x", 2, how="nobody") == [200, 200]
         assert platform.kube.secret("system-llm", SECRET)[SCRIPTED_SECRET_KEY] == SCRIPTED_BEARER
@@ -36,13 +35,13 @@ def test_a_credential_is_removed_supplied_and_taken_up_without_a_failed_request_
         result = load.finish()
     assert result.failures == {}, result
     assert result.answered > 100
-    eventually("two gateway Pods", lambda: len(platform.gateway_pods()) == 2)
+    assert platform.rolled_out() == gateway, "LiteLLM knows no endpoint's credential and stays as it is"
     assert platform.stack.changes(platform.claim) == [], "Pulumi sees no drift"
 
 
 def test_the_same_credential_again_restarts_nothing(platform: Platform) -> None:
-    before = platform.rolled_out()
+    before = platform.guards_rolled_out()
     done = platform.hearth_credentials("set", "--endpoint", REFERENCE, stdin=SCRIPTED_BEARER)
     assert done.returncode == 0
     assert "nothing was changed" in done.stdout
-    assert set(platform.gateway_pods()) == before
+    assert platform.guards_rolled_out() == before

@@ -123,9 +123,7 @@ def test_pods_see_no_more_secrets_than_they_need(platform: Platform) -> None:
     for pod in platform.kube.pods("system-llm", "hearth.dev/role=gateway"):
         spec = pod["spec"]
         litellm = next(container for container in spec["containers"] if container["name"] == "litellm")
-        guard = next(container for container in spec["initContainers"] if container["name"] == "guard")
         assert of_secrets(litellm) == {"LITELLM_MASTER_KEY", "LITELLM_SALT_KEY", "DATABASE_URL", "REDIS_PASSWORD"}
-        assert {"ENDPOINT_CREDENTIAL_SCRIPTED", "ENDPOINT_CREDENTIAL_GEMMA"} <= of_secrets(guard)
         volumes = {volume["name"] for volume in spec["volumes"] if "secret" in json.dumps(volume).lower()}
         assert not volumes & {mounted["name"] for mounted in litellm["volumeMounts"]}
         environment = platform.kube.execute(
@@ -133,6 +131,14 @@ def test_pods_see_no_more_secrets_than_they_need(platform: Platform) -> None:
         )
         assert "LITELLM_MASTER_KEY=" in environment
         assert leaks(environment, credentials) == []
+        mounted = json.dumps([volume.get("secret", volume.get("projected")) for volume in spec["volumes"]])
+        assert "llm-endpoint-credentials" not in mounted
+    guards = platform.kube.pods("system-llm", "hearth.dev/role=guard")
+    assert len(guards) == 2
+    for pod in guards:
+        [guard] = pod["spec"]["containers"]
+        assert {"ENDPOINT_CREDENTIAL_SCRIPTED", "ENDPOINT_CREDENTIAL_GEMMA"} <= of_secrets(guard)
+        assert not of_secrets(guard) & {"LITELLM_MASTER_KEY", "LITELLM_SALT_KEY", "DATABASE_URL", "REDIS_PASSWORD"}
 
 
 def of_secrets(container: dict[str, Any]) -> set[str]:

@@ -47,5 +47,5 @@ def compiled_litellm(*changes: examples.Change, **options: Any) -> dict[str, Any
 def all_manifests(claim: Claim, artefacts: Artefacts) -> list[Manifest]:
     """Every rendered manifest, in the order of deployment."""
     topology = resolve(claim)
-    found = groups(topology, artefacts, SecretNames.by_reference(topology))
+    found = groups(topology, artefacts, SecretNames.by_reference(topology), addresses=None)
     return [each.manifest for group in found for each in group.objects]

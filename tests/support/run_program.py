@@ -30,6 +30,8 @@ class Recorder(mocks.Mocks):
         for name in ("value", "certificate", "private_key", "team_id", "alias"):
             if (name in outputs and outputs[name] is None) or args.typ.startswith("pulumi-python:"):
                 outputs[name] = f"made-{args.name}-{name}"
+        if args.typ == "kubernetes:core/v1:Service":
+            outputs["spec"] = {**args.inputs["spec"], "clusterIP": f"address of {args.name.split('/')[1]}"}
         inputs.append((args.typ, args.name, args.inputs))
         return f"{args.name}-id", outputs
 

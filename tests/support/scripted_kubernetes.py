@@ -73,6 +73,14 @@ class ScriptedKubernetes:
         self.applied.append((name, manifest, field_manager))
         return manifest
 
+    def workload(self, kind: str, namespace: str, name: str) -> Object | None:
+        """Return a Deployment that has rolled out."""
+        assert (kind, namespace) == ("Deployment", "system-llm")
+        if name not in self.deployments:
+            return None
+        status = {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "availableReplicas": 1}
+        return {"metadata": {"name": name, "generation": 1}, "spec": {"replicas": 1}, "status": status}
+
     def _interfere(self) -> None:
         if self.before_write:
             self.before_write()

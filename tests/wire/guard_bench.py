@@ -2,7 +2,8 @@
 
 import contextlib
 import ipaddress
-from collections.abc import Iterator, Mapping
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from cryptography import x509
 
 from hearth.claim.claim import Claim
 from hearth.compile.guard import DnsSettings, compile_guard
+from hearth.compile.manifests.credentials import guard_contents
 from hearth.topology.resolve import resolve
 from tests.support.pki import Authority
 from tests.wire.client import Answer, Server, head, read_answer
@@ -23,6 +25,9 @@ INSIDE = "10.77.0.1"
 ALSO_INSIDE = "10.77.0.2"
 OUTSIDE = "10.77.1.1"
 DNS_PORT = 5399
+CHAT = "/chat/completions"
+GUARD_PORT = 9443
+GUARD_HOST = "llm-guard-0.system-llm.svc.cluster.local"
 
 
 @dataclass
@@ -31,27 +36,54 @@ class Bench:
 
     haproxy: Haproxy
     dns: DnsStub
-    servers: Mapping[str, Server]
+    servers: Mapping[str, "Upstream"]
 
     def post(
         self,
         upstream: str,
         body: bytes = b"{}",
         *,
-        target: str = "/v1/chat/completions",
+        target: str = CHAT,
         headers: Mapping[str, str] | None = None,
         timeout: float = 20,
     ) -> Answer:
-        """Ask as LiteLLM does: with a credential that means nothing."""
-        sent = {"Authorization": "Bearer placeholder", **(headers or {})}
-        return self.servers[upstream].request("POST", target, body, sent, timeout)
+        """Ask as the gateway's front does."""
+        return self.servers[upstream].request("POST", target, body, dict(headers or {}), timeout)
+
+
+@dataclass(frozen=True)
+class Upstream(Server):
+    """The guard as the gateway asks it for one upstream: below its path and with the credential that opens it."""
+
+    upstream: str = ""
+
+    def head(self, method: str, target: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> bytes:
+        """A request head; the target is below the upstream's path."""
+        sent = {"Authorization": f"Bearer {caller_token(self.upstream)}", **(headers or {})}
+        return head(method, f"/u/{self.upstream}{target}", sent, body)
+
+    def request(
+        self,
+        method: str,
+        target: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        timeout: float = 20,
+    ) -> Answer:
+        return self.send(self.head(method, target, headers, body) + (body or b""), timeout)
+
+
+def caller_token(upstream: str) -> str:
+    """The credential that opens an upstream."""
+    return f"caller-of-{upstream}"
 
 
 class Kept:
     """A client that keeps one connection to the guard and asks over it again and again, as LiteLLM does."""
 
     def __init__(self, bench: Bench, upstream: str) -> None:
-        self._connection = bench.servers[upstream].connect()
+        self._server = bench.servers[upstream]
+        self._connection = self._server.connect()
 
     def __enter__(self) -> "Kept":
         return self
@@ -60,7 +92,7 @@ class Kept:
         self._connection.close()
 
     def post(self) -> Answer:
-        self._connection.sendall(head("POST", "/v1/chat/completions", {}, b"{}") + b"{}")
+        self._connection.sendall(self._server.head("POST", CHAT, {}, b"{}") + b"{}")
         return read_answer(self._connection, "POST")
 
 
@@ -103,9 +135,12 @@ def running_guard(
         environment: the guard's credentials.
     """
     topology = resolve(claim)
+    own = Authority("the guard's CA")
     files = compile_guard(
         topology,
+        listen=f"127.0.0.1:{GUARD_PORT}",
         config_directory=str(folder),
+        secret_directory=str(folder / "secret"),
         haproxy_ca_directory=str(folder / "ca"),
         public_ca=str(folder / "ca/public.pem"),
         dns=DnsSettings((f"127.0.0.1:{DNS_PORT}",)),
@@ -115,13 +150,30 @@ def running_guard(
     for name, found in (("ca/lan-ca.pem", authority), ("ca/public.pem", public)):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text((found or Authority("nobody's CA")).pem)
-    servers = {found.name: Server("127.0.0.1", found.listener_port) for found in topology.upstreams}
-    ports = [8405, *(server.port for server in servers.values())]
+    guard_secret(folder / "secret", own, GUARD_HOST, [found.name for found in topology.upstreams])
+    tls = trusting(own)
+    servers = {
+        found.name: Upstream("127.0.0.1", GUARD_PORT, tls, GUARD_HOST, found.name) for found in topology.upstreams
+    }
     with (
         DnsStub(DNS_PORT) as dns,
-        Haproxy(binary, folder, [folder / "guard.cfg"], ports, environment=environment) as haproxy,
+        Haproxy(binary, folder, [folder / "guard.cfg"], [8405, GUARD_PORT], environment=environment) as haproxy,
     ):
         yield Bench(haproxy, dns, servers)
+
+
+def guard_secret(folder: Path, authority: Authority, host: str, upstreams: Sequence[str]) -> None:
+    """Write what the guard's Secret has."""
+    certificate, key = authority.issue(x509.DNSName(host))
+    folder.mkdir(parents=True, exist_ok=True)
+    tokens = {name: caller_token(name) for name in upstreams}
+    for name, text in guard_contents(tokens, certificate=certificate, private_key=key).items():
+        (folder / name).write_text(text)
+
+
+def trusting(authority: Authority) -> ssl.SSLContext:
+    """A client's context that trusts one CA and no other."""
+    return ssl.create_default_context(cadata=authority.pem)
 
 
 @contextlib.contextmanager

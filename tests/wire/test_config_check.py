@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 
 from hearth.claim.claim import Claim
 from hearth.claim.loader import load_claim_file
-from hearth.compile.front import compile_front
+from hearth.compile.front import GuardServer, guard_servers
 from hearth.compile.guard import compile_guard
 from hearth.compile.sidecar import POD_LAYOUT
 from hearth.topology.resolve import resolve
 from tests.support.compiling import compile_sidecar, host_layout
 from tests.support.pki import Authority
 from tests.support.proxy_claims import claim, plaintext_endpoint, private_endpoint, provider, sidecar_endpoint
+from tests.wire.front_bench import front_files
+from tests.wire.guard_bench import GUARD_HOST, guard_secret
 
 pytestmark = pytest.mark.wire
 
@@ -42,17 +44,24 @@ def check(binary: str, configurations: Iterable[Path]) -> None:
 
 
 def check_gateway(binary: str, found: Claim, folder: Path) -> None:
+    topology = resolve(found)
     guard = compile_guard(
-        resolve(found),
+        topology,
         config_directory=str(folder),
+        secret_directory=str(folder / "secret"),
         haproxy_ca_directory=str(folder),
         public_ca=str(folder / "public.pem"),
     )
-    for name, text in {**guard.files, **compile_front(resolve(found)).files}.items():
+    guards = [
+        GuardServer(server.name, server.host, "127.0.0.1:8443") for server in guard_servers(topology)
+    ]  # no name is looked up
+    for name, text in {**guard.files, **front_files(topology, folder, guards=guards)}.items():
         (folder / name).write_text(text)
+    guard_secret(folder / "secret", AUTHORITY, GUARD_HOST, [upstream.name for upstream in topology.upstreams])
     for bundle in ("in-cluster", "public", *found.trust_bundles):
         (folder / f"{bundle}.pem").write_text(AUTHORITY.pem)
-    check(binary, [folder / "guard.cfg", folder / "front.cfg"])
+    check(binary, [folder / "guard.cfg"])
+    check(binary, [folder / "front.cfg"])
 
 
 def check_sidecar(binary: str, found: Claim, endpoint_id: str, folder: Path) -> None:

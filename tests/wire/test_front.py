@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from hearth.compile.front import CLIENT_CONNECTIONS, compile_front
-from hearth.compile.guard import compile_guard
+from hearth.compile.front import CLIENT_CONNECTIONS
 from hearth.topology.resolve import resolve
 from tests.support.proxy_claims import claim
 from tests.wire.client import MALFORMED, Server, head, read_answer, wait_for
 from tests.wire.counting import Connection, CountingUpstream, Gate, Request, answers
+from tests.wire.front_bench import front_files
 from tests.wire.haproxy import Haproxy
 
 pytestmark = pytest.mark.wire
@@ -23,16 +23,16 @@ PROBE = Server("127.0.0.1", 8406)
 
 
 def front(binary: str, folder: Path) -> Haproxy:
-    found = claim()
-    files = {
-        **compile_guard(resolve(found), config_directory=str(folder)).files,
-        **compile_front(
-            resolve(found), litellm="127.0.0.1:4001", management="127.0.0.1:4002", management_door="127.0.0.1:4003"
-        ).files,
-    }
+    files = front_files(
+        resolve(claim()),
+        folder,
+        litellm="127.0.0.1:4001",
+        management="127.0.0.1:4102",
+        management_door="127.0.0.1:4103",
+    )
     for name, text in files.items():
         (folder / name).write_text(text.replace("check inter 2s", "check inter 200ms"))
-    return Haproxy(binary, folder, [folder / "guard.cfg", folder / "front.cfg"], [4000, 8405, 8406])
+    return Haproxy(binary, folder, [folder / "front.cfg"], [4000, 8406])
 
 
 def test_readiness_waits_for_the_first_answer_of_litellm(haproxy_binary: str, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.pki import Authority
 from tests.support.proxy_claims import capacity, claim, plaintext_endpoint, private_endpoint
-from tests.wire.client import Server, head, wait_for
+from tests.wire.client import Server, wait_for
 from tests.wire.counting import Connection, CountingUpstream, Gate, Request, answers, says
 from tests.wire.guard_bench import INSIDE, NAME, Bench, running_guard, tls_upstream
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.wire
 OWN = Authority("the endpoint's CA")
 CREDENTIAL = "canary-endpoint-credential"
 PLACEHOLDER = "canary-placeholder"
-TARGET = "/base/v1/chat/completions"
+TARGET = "/chat/completions"
 HEADERS = {"x-hearth-team": 'it\'s 100% "ours" \\ %[src]', "x-plain": "a, b"}
 
 
@@ -69,7 +69,7 @@ def upstream(shared: CountingUpstream) -> CountingUpstream:
 
 
 def ask(bench: Bench, name: str, body: bytes = b"{}", **headers: str):  # type: ignore[no-untyped-def]
-    named = {"Authorization": f"Bearer {PLACEHOLDER}", "X-Api-Key": PLACEHOLDER}
+    named = {"X-Api-Key": PLACEHOLDER}
     named.update({key.replace("_", "-"): value for key, value in headers.items()})
     return bench.post(f"endpoint-{name}", body, target=TARGET, headers=named)
 
@@ -166,14 +166,15 @@ def test_nothing_that_names_the_upstream_comes_back(bench: Bench, upstream: Coun
         ("GET", TARGET),
         ("PUT", TARGET),
         ("POST", "/v1/chat/completions"),
-        ("POST", "/base/v1/embeddings"),
-        ("POST", "/base/v1/models"),
-        ("POST", "/base/v1/files"),
+        ("POST", "/base/v1/chat/completions"),
+        ("POST", "/embeddings"),
+        ("POST", "/models"),
+        ("POST", "/files"),
         ("POST", f"{TARGET}/"),
         ("POST", f"{TARGET}?a=b"),
         ("POST", f"/{TARGET}"),
-        ("POST", "/base/../base/v1/chat/completions"),
-        ("POST", "/base/v1/chat%2fcompletions"),
+        ("POST", "/../endpoint-bearer/chat/completions"),
+        ("POST", "/chat%2fcompletions"),
         ("POST", "/"),
     ],
 )
@@ -187,9 +188,9 @@ def test_another_method_or_path_is_not_found(
 
 def test_a_body_needs_a_length_within_the_bound(bench: Bench, upstream: CountingUpstream) -> None:
     server = bench.servers["endpoint-bearer"]
-    chunked = server.send(head("POST", TARGET, {"Transfer-Encoding": "chunked"}) + b"2\r\n{}\r\n0\r\n\r\n")
+    chunked = server.send(server.head("POST", TARGET, {"Transfer-Encoding": "chunked"}) + b"2\r\n{}\r\n0\r\n\r\n")
     assert (chunked.status, chunked.code) == (411, "length_required")
-    large = server.send(head("POST", TARGET, {"Content-Length": str(16_777_217)}))
+    large = server.send(server.head("POST", TARGET, {"Content-Length": str(16_777_217)}))
     assert (large.status, large.code) == (413, "request_too_large")
     assert upstream.connections == 0
 
@@ -259,8 +260,9 @@ def test_events_pass_one_by_one_and_a_caller_that_leaves_ends_the_work(
             closed.set()
 
     upstream.behaviour = stream
-    with bench.servers["endpoint-bearer"].connect() as connection:
-        connection.sendall(head("POST", TARGET, None, b"{}") + b"{}")
+    server = bench.servers["endpoint-bearer"]
+    with server.connect() as connection:
+        connection.sendall(server.head("POST", TARGET, None, b"{}") + b"{}")
         received = b""
         for number in range(3):
             step.release()
@@ -289,9 +291,3 @@ def test_the_probe_says_that_it_runs_and_nothing_else(bench: Bench) -> None:
     assert probe.request("GET", "/healthz").status == 200
     assert probe.request("GET", "/").status == 404
     assert probe.request("POST", TARGET, b"{}").status == 404
-
-
-def test_the_listeners_are_on_loopback_alone(bench: Bench) -> None:
-    for server in bench.servers.values():
-        with pytest.raises(ConnectionRefusedError):
-            Server(INSIDE, server.port).connect()

@@ -15,11 +15,13 @@ from tests.wire.client import head
 from tests.wire.counting import Connection, CountingUpstream, Request
 from tests.wire.guard_bench import (
     ALSO_INSIDE,
+    CHAT,
     INSIDE,
     NAME,
     OUTSIDE,
     VENDOR,
     Bench,
+    caller_token,
     running_guard,
     tls_upstream,
 )
@@ -297,8 +299,9 @@ def test_plaintext_is_held_to_its_zone_too(bench: Bench) -> None:
 def test_the_caller_chooses_neither_host_nor_address(bench: Bench, listeners: dict[str, CountingUpstream]) -> None:
     bench.dns.names.update({NAME: [INSIDE], "evil.test": [OUTSIDE]})
     assert bench.post("endpoint-narrow", headers={"Host": "evil.test:8443"}).status == 200
-    absolute = bench.post("endpoint-narrow", target="http://test/v1/chat/completions")
-    assert absolute.status == 200
+    own = {"Authorization": f"Bearer {caller_token('endpoint-narrow')}"}
+    absolute = head("POST", "http://test/u/endpoint-narrow/chat/completions", own, b"{}") + b"{}"
+    assert bench.servers["endpoint-narrow"].send(absolute).status == 200
     assert {request.header("host") for request in listeners[INSIDE].requests} == {f"{NAME}:8443"}
     assert {request.line for request in listeners[INSIDE].requests} == {"POST /v1/chat/completions HTTP/1.1"}
     assert reached(listeners) == {INSIDE}
@@ -316,8 +319,9 @@ def test_a_stream_survives_a_change_of_the_name(bench: Bench, listeners: dict[st
 
     listeners[INSIDE].behaviour = stream
     bench.dns.names[NAME] = [INSIDE]
-    with bench.servers["endpoint-narrow"].connect() as connection:
-        connection.sendall(head("POST", "/v1/chat/completions", None, b"{}") + b"{}")
+    server = bench.servers["endpoint-narrow"]
+    with server.connect() as connection:
+        connection.sendall(server.head("POST", CHAT, None, b"{}") + b"{}")
         received = connection.recv(65_536)
         while b"first" not in received:
             received += connection.recv(65_536)

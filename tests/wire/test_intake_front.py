@@ -11,8 +11,6 @@ import httpx
 import openai
 import pytest
 
-from hearth.compile.front import compile_front
-from hearth.compile.guard import compile_guard
 from hearth.compile.intake import START, intake_program
 from hearth.topology.resolve import resolve
 from tests.support.intake import Gateway
@@ -20,6 +18,7 @@ from tests.support.proxy_claims import claim
 from tests.support.tools import PROJECT, tool
 from tests.unit.intake.bodies import BODIES
 from tests.wire.client import Server, head, wait_for
+from tests.wire.front_bench import front_files
 from tests.wire.haproxy import Haproxy
 
 pytestmark = pytest.mark.wire
@@ -58,13 +57,10 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
 def front(gateway: Gateway, haproxy_binary: str, folder: Path) -> Iterator[Gateway]:
     topology = resolve(claim())
     doors = {"litellm": f"unix@{gateway.client_socket}", "management_door": f"unix@{gateway.management_socket}"}
-    files = {
-        **compile_guard(topology, config_directory=str(folder)).files,
-        **compile_front(topology, **doors).files,
-    }
+    files = front_files(topology, folder, **doors)
     for name, text in files.items():
         (folder / name).write_text(text)
-    with Haproxy(haproxy_binary, folder, [folder / "guard.cfg", folder / "front.cfg"], [4000, 4001, 8406]):
+    with Haproxy(haproxy_binary, folder, [folder / "front.cfg"], [4000, 4001, 8406]):
         assert wait_for(lambda: httpx.get(f"{PROBE}/readyz").status_code == 200)
         yield gateway
 

@@ -330,13 +330,17 @@ def no_way_past_a_sidecar(draft: Draft) -> Iterator[Finding]:
         url = base_url(endpoint.base_url)
         if url is None:
             continue
-        for other in dict.fromkeys(behind[host, url.port] for host in _hosts(endpoint) if (host, url.port) in behind):
-            if other != name:
-                yield Finding(
-                    ("endpoints", name, "baseUrl"),
-                    f"is the runtime of the endpoint {other}, reached past its sidecar",
-                    "Use the sidecar's address",
-                )
+        found = {behind[host, url.port] for host in _hosts(endpoint) if (host, url.port) in behind}
+        for other in sorted(found - {name}):
+            # What Hearth installs under one name is judged as a host (rules/hosts.py).
+            of_host, named = draft.claim.endpoints[other], base_url(draft.claim.endpoints[other].base_url)
+            if of_host.runtime is not None and named is not None and named.host == url.host:
+                continue
+            yield Finding(
+                ("endpoints", name, "baseUrl"),
+                f"is the runtime of the endpoint {other}, reached past its sidecar",
+                "Use the sidecar's address",
+            )
 
 
 def _runtime_port(endpoint: Endpoint) -> int | None:

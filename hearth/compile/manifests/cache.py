@@ -16,7 +16,6 @@ from hearth.compile.manifests.common import (
     resources,
     secret_volume,
     selector,
-    service,
     service_account,
     tcp_socket,
 )
@@ -66,6 +65,5 @@ def cache(topology: Topology, names: SecretNames) -> list[Object]:
     }
     return [
         service_account(topology, CACHE, _COMPONENT),
-        service(topology.namespace, CACHE, _COMPONENT, {"valkey": CACHE_PORT}),
         Object.named(deployment),
     ]

@@ -189,23 +189,55 @@ def service_account(topology: Topology, name: str, component: str) -> Object:
     )
 
 
-def service(namespace: str, name: str, component: str, ports: Mapping[str, int], *, headless: bool = False) -> Object:
+def service(
+    namespace: str,
+    name: str,
+    component: str,
+    ports: Mapping[str, int],
+    *,
+    pods: str | None = None,
+    headless: bool = False,
+    address: str | None = None,
+) -> Object:
     """Return a Service inside the cluster; no other type exists here (S3-4).
 
     Args:
         namespace: where it is.
-        name: its name, and that of the Pods that it selects.
+        name: its name.
         component: what it is for.
         ports: TCP port by name; the Pods have ports of the same names.
+        pods: name of the Pods that it selects; its own when absent.
         headless: whether the name resolves to the Pods themselves.
+        address: its cluster address; the cluster chooses one when absent.
     """
     spec: dict[str, Any] = {"type": "ClusterIP"}
     if headless:
         spec["clusterIP"] = "None"
-    spec["selector"] = selector(name)
+    elif address is not None:
+        spec["clusterIP"] = address
+    spec["selector"] = selector(pods or name)
     spec["ports"] = [{"name": key, "port": port, "targetPort": key, "protocol": "TCP"} for key, port in ports.items()]
     made = {"apiVersion": "v1", "kind": "Service", "metadata": metadata(namespace, name, component), "spec": spec}
     return Object.named(made)
+
+
+def disruption_budget(namespace: str, name: str, component: str, selected: Mapping[str, str]) -> Object:
+    """Return a budget that lets one Pod at a time be evicted.
+
+    Args:
+        namespace: where it is.
+        name: its name.
+        component: what it is for.
+        selected: labels of the Pods.
+    """
+    spec = {
+        "maxUnavailable": 1,
+        # A Pod that does not serve anyway must not hold up the drain of its node.
+        "unhealthyPodEvictionPolicy": "AlwaysAllow",
+        "selector": {"matchLabels": dict(selected)},
+    }
+    made = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata(namespace, name, component)}
+    return Object.named({**made, "spec": spec})
 
 
 def resources(
@@ -327,15 +359,20 @@ def pod_template(
     return template
 
 
-def spread(name: str) -> list[dict[str, Any]]:
-    """Return the constraints that spread a workload's Pods over zones and nodes where there are any."""
+def spread(selected: Mapping[str, str], *, by_template: bool = True) -> list[dict[str, Any]]:
+    """Return the constraints that spread Pods over zones and nodes where there are any.
+
+    Args:
+        selected: labels of the Pods.
+        by_template: whether Pods of one workload's template are spread among themselves alone.
+    """
     return [
         {
             "maxSkew": 1,
             "topologyKey": key,
             "whenUnsatisfiable": "ScheduleAnyway",
-            "labelSelector": {"matchLabels": selector(name)},
-            "matchLabelKeys": ["pod-template-hash"],
+            "labelSelector": {"matchLabels": dict(selected)},
+            **({"matchLabelKeys": ["pod-template-hash"]} if by_template else {}),
         }
         for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
     ]

@@ -15,6 +15,8 @@ from hearth.compile.names import (
     CACHE,
     DATABASE,
     GATEWAY,
+    GUARD,
+    GUARDS,
     credential_variable,
 )
 from hearth.topology.topology import Topology
@@ -29,6 +31,8 @@ PROVIDER_CREDENTIALS: Final = "llm-provider-credentials"
 """Secret with the providers' tokens, one key each; the operator writes it (S3-32, S3-39)."""
 HUB_CREDENTIALS: Final = "vllm-hf-token"
 """Secret with a Hugging Face token for gated models, key `token`; made by hand and optional (S3-44)."""
+GATEWAY_GUARD: Final = "llm-gateway-guard"
+"""Secret with what the gateway's front calls the guard with."""
 IN_CLUSTER_TRUST: Final = "llm-trust-in-cluster"
 """ConfigMap with the CA that Hearth makes for the endpoints in its own Pods."""
 
@@ -52,6 +56,10 @@ class SecretNames:
     """`ENDPOINT_CREDENTIAL_<ID>` for each endpoint in a Pod."""
     in_cluster_trust: Any
     """ConfigMap with `in-cluster.pem`."""
+    guards: tuple[Any, ...] = ()
+    """By replica of the guard: `tls.crt`, `tls.key`, and `tokens.map` with the digests of its callers' credentials."""
+    gateway_guard: Any = None
+    """What the gateway's front calls the guard with: `ca.pem`, and `credentials.map` with one for each upstream."""
     endpoints: Mapping[str, Any] = field(default_factory=dict)
     """By endpoint id: `tokens.map`, `runtime.map`, `runtime-key`, `tls.crt`, `tls.key`."""
 
@@ -65,6 +73,8 @@ class SecretNames:
             migrations=MIGRATIONS,
             endpoint_credentials=ENDPOINT_CREDENTIALS,
             in_cluster_trust=IN_CLUSTER_TRUST,
+            guards=GUARDS[: topology.gateway.guards],
+            gateway_guard=GATEWAY_GUARD,
             endpoints={pod.id.name: endpoint_secret(pod.id.name) for pod in topology.pods},
         )
 
@@ -149,8 +159,35 @@ def endpoint_contents(*, token: str, runtime_key: str, certificate: str, private
     }
 
 
+def guard_contents(tokens: Mapping[str, str], *, certificate: str, private_key: str) -> dict[str, str]:
+    """Return what the Secret of a replica of the guard holds.
+
+    Args:
+        tokens: the credential that opens each upstream, by the upstream's name; only digests get here.
+        certificate: the replica's certificate chain as PEM.
+        private_key: its key as PEM.
+    """
+    digests = {name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()}
+    return {
+        "tokens.map": "".join(f"{digest} {name}\n" for name, digest in sorted(digests.items())),
+        "tls.crt": certificate,
+        "tls.key": private_key,
+    }
+
+
+def gateway_guard_contents(tokens: Mapping[str, str], *, authority: str) -> dict[str, str]:
+    """Return what the front in the gateway's Pod calls the guard with.
+
+    Args:
+        tokens: the credential that opens each upstream, by the upstream's name.
+        authority: certificates of the CA of the guard's certificate as PEM.
+    """
+    credentials = "".join(f"{name} {token}\n" for name, token in sorted(tokens.items()))
+    return {"ca.pem": authority, "credentials.map": credentials}
+
+
 def endpoint_credentials_contents(topology: Topology, tokens: Mapping[str, str]) -> dict[str, str]:
-    """Return what the guard's Secret holds.
+    """Return what the Secret with the guard's credentials holds.
 
     Args:
         topology: the topology.
@@ -201,7 +238,7 @@ def in_cluster_trust(namespace: str, name: Any, certificate: Any) -> Object:
     manifest = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": metadata(namespace, name, "trust", app=GATEWAY),
+        "metadata": metadata(namespace, name, "trust", app=GUARD),
         "immutable": True,
         "data": {"in-cluster.pem": certificate},
     }

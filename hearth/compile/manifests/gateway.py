@@ -1,10 +1,11 @@
-"""The gateway: LiteLLM on loopback, and in front of and behind it one HAProxy as the front and the guard."""
+"""The gateway: LiteLLM on sockets, and one HAProxy, the front, as its only way in and its only way out."""
 
 import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hearth.compile.front import longest_answer_ms
+from hearth.compile.front import GUARD_DIRECTORY, longest_answer_ms
+from hearth.compile.guard import CONFIG_DIRECTORY
 from hearth.compile.images import image
 from hearth.compile.intake import SETTINGS, START, intake_program
 from hearth.compile.manifests.cache import CACHE_PORT
@@ -15,6 +16,7 @@ from hearth.compile.manifests.common import (
     config_map,
     config_volume,
     container,
+    disruption_budget,
     empty_dir,
     http_get,
     labels,
@@ -24,14 +26,17 @@ from hearth.compile.manifests.common import (
     probe,
     resources,
     secret_variable,
+    secret_volume,
     selector,
     service,
     service_account,
     spread,
+    tcp_socket,
 )
 from hearth.compile.manifests.connection import DATABASE_CA, SURGE, database_address
-from hearth.compile.manifests.credentials import EXTERNAL_CREDENTIALS, PROVIDER_CREDENTIALS, SecretNames
-from hearth.compile.manifests.trust import database_trust_volume, trust_volume
+from hearth.compile.manifests.credentials import SecretNames
+from hearth.compile.manifests.services import name_resolution
+from hearth.compile.manifests.trust import database_trust_volume
 from hearth.compile.names import (
     CACHE,
     CLIENT_SOCKET,
@@ -39,11 +44,8 @@ from hearth.compile.names import (
     FRONT_PROBE_PORT,
     GATEWAY,
     GATEWAY_PORT,
-    GUARD_PROBE_PORT,
     MANAGEMENT_SOCKET,
     ROLE_LABEL,
-    credential_key,
-    credential_variable,
 )
 from hearth.topology.topology import Topology
 
@@ -59,28 +61,6 @@ _PROGRAM: Final = "/etc/hearth"
 def grace_seconds(topology: Topology) -> int:
     """Return how long a gateway Pod may take to stop: as long as its longest request, and a little more."""
     return PRE_STOP_SECONDS + math.ceil(longest_answer_ms(topology) / 1000) + STOP_MARGIN_SECONDS
-
-
-def _guard_environment(topology: Topology, names: SecretNames) -> list[dict[str, Any]]:
-    """Return the guard's credentials, each from the Secret that owns it.
-
-    What the operator writes is optional: without it the guard answers 401 for that endpoint and the gateway goes on
-    serving the others (S3-41). What the deployment makes has to be there.
-    """
-    variables = []
-    for upstream in topology.upstreams:
-        credential = upstream.credential
-        if credential is None:
-            continue
-        variable = credential_variable(upstream)
-        if credential.source == "deployment":
-            variables.append(secret_variable(variable, names.endpoint_credentials, variable))
-        elif credential.source == "reference":
-            key = credential_key(credential.name)
-            variables.append(secret_variable(variable, EXTERNAL_CREDENTIALS, key, optional=True))
-        else:
-            variables.append(secret_variable(variable, PROVIDER_CREDENTIALS, credential.name, optional=True))
-    return variables
 
 
 def _litellm_environment(topology: Topology, names: SecretNames) -> list[dict[str, Any]]:
@@ -115,8 +95,9 @@ def gateway(
     *,
     litellm_yaml: str,
     intake_json: str,
-    proxy_files: Mapping[str, str],
+    front_files: Mapping[str, str],
     trust: Any,
+    addresses: Mapping[str, Any] | None,
 ) -> list[Object]:
     """Return the gateway.
 
@@ -125,8 +106,9 @@ def gateway(
         names: names of the Secrets.
         litellm_yaml: text of LiteLLM's config.yaml.
         intake_json: text of what the intake is told.
-        proxy_files: files of the guard and the front by name, `guard.cfg` and `front.cfg` among them.
+        front_files: files of the front by name, `front.cfg` among them.
         trust: name of the ConfigMap with the trust bundles.
+        addresses: cluster addresses of the Services that it calls, by name; none where they are not known.
     """
     litellm_config = config_map(
         topology.namespace,
@@ -143,26 +125,27 @@ def gateway(
         {path.replace("/", "."): text for path, text in program.items()},
         app=GATEWAY,
     )
-    proxy_config = config_map(topology.namespace, "llm-guard", _COMPONENT, proxy_files, app=GATEWAY)
+    front_config = config_map(topology.namespace, "llm-gateway-front", _COMPONENT, front_files, app=GATEWAY)
     litellm_image, haproxy_image = image(topology.policy, "litellm"), image(topology.policy, "haproxy")
     replicas = topology.gateway.replicas
     verify_database = database_address(topology).trust_bundle is not None
 
-    guard = container(
-        "guard",
+    # Until LiteLLM has answered once, the front is not ready; that it runs is what its port says.
+    open_port = tcp_socket("http")
+    front = container(
+        "front",
         haproxy_image,
         sidecar=True,
-        args=["-db", "-f", "/etc/haproxy/guard.cfg", "-f", "/etc/haproxy/front.cfg"],
-        environment=_guard_environment(topology, names),
-        ports={"http": GATEWAY_PORT, "guard-probe": GUARD_PROBE_PORT, "front-probe": FRONT_PROBE_PORT},
+        args=["-db", "-f", f"{CONFIG_DIRECTORY}/front.cfg"],
+        ports={"http": GATEWAY_PORT, "front-probe": FRONT_PROBE_PORT},
         resources=resources(cpu="50m", memory="64Mi", memory_limit="512Mi"),
         mounts=[
-            mount("proxy", "/etc/haproxy", read_only=True),
-            mount("trust", "/etc/haproxy-ca", read_only=True),
+            mount("front", CONFIG_DIRECTORY, read_only=True),
+            mount("guard", GUARD_DIRECTORY, read_only=True),
             mount("doors", DOORS),
         ],
-        startupProbe=probe(http_get("/healthz", "guard-probe"), period=1, timeout=5, failures=60),
-        livenessProbe=probe(http_get("/healthz", "guard-probe"), period=20, timeout=5, failures=6),
+        startupProbe=probe(open_port, period=1, timeout=5, failures=60),
+        livenessProbe=probe(open_port, period=20, timeout=5, failures=6),
     )
     ready = http_get("/readyz", FRONT_PROBE_PORT)
     litellm = container(
@@ -207,18 +190,19 @@ def gateway(
                 image=litellm_image,
                 service_account=GATEWAY,
                 grace_seconds=grace_seconds(topology),
-                init_containers=[guard],
+                init_containers=[front],
                 containers=[litellm],
                 volumes=[
                     config_volume("config", litellm_config.name),
                     config_volume("intake", intake_code.name, {path.replace("/", "."): path for path in program}),
                     empty_dir("doors", "1Mi", in_memory=True),
-                    config_volume("proxy", proxy_config.name),
-                    trust_volume(topology, trust, names),
+                    config_volume("front", front_config.name),
+                    secret_volume("guard", names.gateway_guard, ["ca.pem", "credentials.map"]),
                     *database_trust_volume(topology, trust),
                     empty_dir("tmp", "256Mi"),
                 ],
-                topologySpreadConstraints=spread(GATEWAY),
+                topologySpreadConstraints=spread(selector(GATEWAY)),
+                **name_resolution(topology, addresses),
             ),
         },
     }
@@ -226,25 +210,11 @@ def gateway(
         service_account(topology, GATEWAY, _COMPONENT),
         litellm_config,
         intake_code,
-        proxy_config,
+        front_config,
         service(topology.namespace, GATEWAY, _COMPONENT, {"http": GATEWAY_PORT}),
         Object.named(deployment),
     ]
     if replicas > 1:
         # With one replica it would forbid every drain of its node.
-        made.append(
-            Object.named(
-                {
-                    "apiVersion": "policy/v1",
-                    "kind": "PodDisruptionBudget",
-                    "metadata": metadata(topology.namespace, GATEWAY, _COMPONENT),
-                    "spec": {
-                        "maxUnavailable": 1,
-                        # A Pod that does not serve anyway must not hold up the drain of its node.
-                        "unhealthyPodEvictionPolicy": "AlwaysAllow",
-                        "selector": {"matchLabels": selector(GATEWAY)},
-                    },
-                }
-            )
-        )
+        made.append(disruption_budget(topology.namespace, GATEWAY, _COMPONENT, selector(GATEWAY)))
     return made

@@ -15,12 +15,12 @@ from hearth.compile.guard_ranges import zone_addresses
 from hearth.compile.manifests.cache import CACHE_PORT
 from hearth.compile.manifests.common import Object, labels
 from hearth.compile.manifests.connection import POSTGRES_PORT
-from hearth.compile.manifests.mock import MOCK_PORT
 from hearth.compile.manifests.model import fetches_from_network, pod_models
 from hearth.compile.names import (
     APP_LABEL,
     ENDPOINT_LABEL,
     GATEWAY_PORT,
+    GUARD_PORT,
     ROLE_LABEL,
     SIDECAR_PORT,
     TENANT_LABEL,
@@ -154,8 +154,18 @@ def _database_egress(topology: Topology) -> Rule:
     return {"to": [_role("database")], "ports": _tcp(POSTGRES_PORT)}
 
 
-def _gateway_egress(topology: Topology) -> list[Rule]:
-    rules = [_dns(topology), _database_egress(topology), {"to": [_role("cache")], "ports": _tcp(CACHE_PORT)}]
+def _gateway_egress(topology: Topology, *, name_server: bool) -> list[Rule]:
+    """Return the ways out of the gateway's Pods: what is inside, and no name server unless one has to be asked."""
+    return [
+        *([_dns(topology)] if name_server else []),
+        _database_egress(topology),
+        {"to": [_role("cache")], "ports": _tcp(CACHE_PORT)},
+        {"to": [_role("guard")], "ports": _tcp(GUARD_PORT)},
+    ]
+
+
+def _guard_egress(topology: Topology) -> list[Rule]:
+    rules = [_dns(topology)]
     in_pods = [pod.id.name for pod in topology.pods]
     if in_pods:
         runtimes = {
@@ -163,8 +173,6 @@ def _gateway_egress(topology: Topology) -> list[Rule]:
             "matchExpressions": [{"key": ENDPOINT_LABEL, "operator": "In", "values": in_pods}],
         }
         rules.append({"to": [{"podSelector": runtimes}], "ports": _tcp(SIDECAR_PORT)})
-    if topology.gateway.mock:
-        rules.append({"to": [_role("mock")], "ports": _tcp(MOCK_PORT)})
     hosts: dict[int, set[str]] = {}
     public: set[int] = set()
     for upstream in topology.upstreams:
@@ -185,13 +193,13 @@ def _gateway_egress(topology: Topology) -> list[Rule]:
 def _runtimes(topology: Topology, closed: bool) -> list[Object]:
     """Return one policy for all runtimes, and one for each that fetches its model from the network."""
     policy = partial(_policy, topology.namespace)
-    from_gateway = {"from": [_role("gateway")], "ports": _tcp(SIDECAR_PORT)}
+    from_guard = {"from": [_role("guard")], "ports": _tcp(SIDECAR_PORT)}
     made = [
         policy(
-            "llm-runtime",
+            "llm-runtime-guarded",
             "runtime",
             _for_role("runtime"),
-            ingress=[from_gateway],
+            ingress=[from_guard],
             egress=[] if closed else None,
         )
     ]
@@ -204,10 +212,17 @@ def _runtimes(topology: Topology, closed: bool) -> list[Object]:
     return made
 
 
-def system_policies(topology: Topology) -> list[Object]:
+def system_policies(topology: Topology, *, name_server: bool) -> list[Object]:
     """Return the NetworkPolicies of `system-llm`, the default denial first.
 
     With `policy.egress: none` they close and open ingress alone (C-1). Nothing opens the metadata addresses of clouds.
+
+    `llm-gateway-inside` and `llm-runtime-guarded` were `llm-gateway` and `llm-runtime` when the gateway's Pods
+    connected by themselves. Under new names, the old ones stay until those Pods are gone, and no request is cut off.
+
+    Args:
+        topology: the topology.
+        name_server: whether the gateway's Pods have to ask the cluster's name server.
     """
     policy = partial(_policy, topology.namespace)
     closed = topology.policy.egress == "enforce"
@@ -219,11 +234,18 @@ def system_policies(topology: Topology) -> list[Object]:
     made = [
         policy("default-deny", "isolation", {}, ingress=[], egress=egress()),
         policy(
-            "llm-gateway",
+            "llm-gateway-inside",
             "gateway",
             _for_role("gateway"),
             ingress=[{"from": clients, "ports": _tcp(GATEWAY_PORT)}] if clients else [],
-            egress=egress(*_gateway_egress(topology)),
+            egress=egress(*_gateway_egress(topology, name_server=name_server)),
+        ),
+        policy(
+            "llm-guard",
+            "guard",
+            _for_role("guard"),
+            ingress=[{"from": [_role("gateway")], "ports": _tcp(GUARD_PORT)}],
+            egress=egress(*_guard_egress(topology)),
         ),
         policy(
             "llm-migrations",
@@ -246,8 +268,8 @@ def system_policies(topology: Topology) -> list[Object]:
     if topology.pods:
         made += _runtimes(topology, closed)
     if topology.gateway.mock:
-        from_gateway = {"from": [_role("gateway")], "ports": _tcp(MOCK_PORT)}
-        made.append(policy("llm-mock", "mock", _for_role("mock"), ingress=[from_gateway], egress=egress()))
+        # It is never offered, so that nobody calls it.
+        made.append(policy("llm-mock", "mock", _for_role("mock"), ingress=[], egress=egress()))
     return made
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from hearth.compile.manifests.common import Object, config_map
 from hearth.compile.manifests.connection import DATABASE_CA, database_address
 from hearth.compile.manifests.credentials import SecretNames
-from hearth.compile.names import GATEWAY, IN_CLUSTER
+from hearth.compile.names import GUARD, IN_CLUSTER
 from hearth.topology.topology import Topology
 
 
@@ -16,7 +16,7 @@ def trust_config_map(topology: Topology, bundles: Mapping[str, str]) -> Object:
     HAProxy reads them once at its start; the digest in the name makes a new bundle start new Pods (S4-57).
     """
     files = {f"{bundle}.pem": text for bundle, text in bundles.items()}
-    return config_map(topology.namespace, "llm-trust", "trust", files, app=GATEWAY)
+    return config_map(topology.namespace, "llm-trust", "trust", files, app=GUARD)
 
 
 def trust_volume(topology: Topology, trust: Any, names: SecretNames) -> dict[str, Any]:

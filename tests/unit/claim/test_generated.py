@@ -47,11 +47,9 @@ def _works(values: dict[str, Any], *, rendered: bool) -> bool:
     if rendered:
         assert all(rendered_files(topology, artefacts).values())
     assert yaml.safe_load(artefacts.litellm_yaml or "{}") == artefacts.litellm
-    found = groups(topology, artefacts, SecretNames.by_reference(topology))
+    found = groups(topology, artefacts, SecretNames.by_reference(topology), addresses={})
     names = Counter((each.kind, each.namespace, each.stable_name) for group in found for each in group.objects)
     assert [name for name, count in names.items() if count > 1] == []
-    ports = [upstream.listener_port for upstream in topology.upstreams]
-    assert len(set(ports)) == len(ports)
     for ids in host_endpoints(topology).values():
         plan = host_plan(topology, ids)
         assert len({port.port for port in plan.open_ports}) == len(plan.open_ports)

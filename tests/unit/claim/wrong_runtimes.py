@@ -276,8 +276,8 @@ RUNTIMES = (
         [put("endpoints/host/networkProfile/address", "192.168.1.20")],
         [
             (
-                "hearth:endpoints.plain.baseUrl: is the runtime of the endpoint host, reached past its sidecar. Use the "
-                "sidecar's address."
+                "hearth:endpoints.plain.baseUrl: is the runtime of the endpoint host, reached past its sidecar. Use "
+                "the sidecar's address."
             )
         ],
     ),

@@ -45,7 +45,7 @@ def test_parts_belong_together() -> None:
     made = compiled()
     assert set(made.sidecars) == {"pod", "host"}
     assert set(made.guard.files) >= {"guard.cfg"}
-    assert set(made.front.files) == {"front.cfg"}
+    assert set(made.front.files) == {"front.cfg", "homes.map"}
     assert not set(made.guard.files) & set(made.front.files)
     policies = [found for found in manifests_of() if found["kind"] == "NetworkPolicy"]
     assert {policy["metadata"]["namespace"] for policy in policies} == {"system-llm", "tenant-family", "team-apps"}
@@ -53,11 +53,15 @@ def test_parts_belong_together() -> None:
     assert made.litellm_yaml.startswith("general_settings:\n")
 
 
-def test_every_port_that_litellm_calls_is_one_the_guard_listens_on() -> None:
+def test_everything_that_litellm_calls_is_known_to_the_front_and_to_the_guard() -> None:
     made = compiled()
+    homes = dict(line.split() for line in made.front.files["homes.map"].splitlines())
     for model in made.litellm["model_list"]:
-        port = model["litellm_params"]["api_base"].split("/")[2].split(":")[1]
-        assert f"127.0.0.1:{port}" in made.guard.files["guard.cfg"]
+        host, _, name = model["litellm_params"]["api_base"].removeprefix("http://").split("/")
+        assert f"bind {host} proto h1" in made.front.files["front.cfg"]
+        assert f"backend guard_{homes[name]} from" in made.front.files["front.cfg"]
+        assert f"{name} {name}\n" in made.guard.files["upstreams.map"]
+        assert f"backend {name} from" in made.guard.files["guard.cfg"]
 
 
 @settings(max_examples=6)

@@ -59,20 +59,34 @@ def test_equal_claims_give_equal_bytes_in_any_order() -> None:
     assert compile_guard(resolve(found)).digest == compile_guard(resolve(whole_claim())).digest
 
 
-def test_there_is_one_loopback_listener_for_each_upstream() -> None:
-    found = whole_claim()
+def test_there_is_one_listener_with_tls_and_a_part_for_each_upstream() -> None:
+    found = guard(whole_claim())
     binds = {
         opening.split()[1]: [line for line in lines if line.startswith("bind")]
-        for opening, lines in guard(found).items()
+        for opening, lines in found.items()
         if opening.startswith("frontend")
     }
-    assert binds.pop("guard_probe") == ["bind :8405"]
-    assert binds == {up.name: [f"bind 127.0.0.1:{up.listener_port} proto h1"] for up in resolve(found).upstreams}
+    assert binds == {
+        "guard_probe": ["bind :8405"],
+        "guard": ["bind :8443 ssl crt /etc/haproxy-secret/tls.crt alpn http/1.1 proto h1"],
+    }
+    parts = [opening.split()[1] for opening in found if opening.startswith("backend")]
+    assert parts == [upstream.name for upstream in resolve(whole_claim()).upstreams]
 
 
-def test_no_claim_has_a_listener_that_no_upstream_owns() -> None:
-    openings = [opening for opening in guard(claim()) if opening.startswith(("frontend", "backend"))]
-    assert openings == ["frontend guard_probe from guard_defaults"]
+def test_a_claim_without_upstreams_has_no_part_of_one() -> None:
+    assert not [opening for opening in guard(claim()) if opening.startswith("backend")]
+    assert compile_guard(resolve(claim())).files["upstreams.map"] == "# none\n"
+
+
+def test_the_credential_of_an_upstream_is_asked_for_before_its_part() -> None:
+    lines = guard(whole_claim())["frontend guard from guard_defaults"]
+    order = [
+        next(index for index, line in enumerate(lines) if mark in line)
+        for mark in ("upstreams.map", "upstream_unknown", "tokens.map", "invalid_api_key", "use_backend")
+    ]
+    assert order == sorted(order)
+    assert lines[order[3]].endswith("unless { var(txn.caller) -m found } { var(txn.upstream),strcmp(txn.caller) eq 0 }")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +106,7 @@ def test_no_claim_has_a_listener_that_no_upstream_owns() -> None:
     ],
 )
 def test_every_connection_verifies_chain_and_name(backend: str, server: str) -> None:
-    lines = guard(whole_claim())[f"backend {backend}_upstream from guard_defaults"]
+    lines = guard(whole_claim())[f"backend {backend} from guard_defaults"]
     (found,) = [line for line in lines if line.startswith("server ")]
     assert found.endswith(f" ssl {server} alpn http/1.1 no-ssl-reuse")
     assert "http-reuse never" in lines
@@ -110,7 +124,7 @@ def test_only_plaintext_is_without_tls() -> None:
         for opening, lines in guard(whole_claim()).items()
         if any(line.startswith("server ") and " ssl " not in line for line in lines)
     ]
-    assert without == ["endpoint-plain_upstream"]
+    assert without == ["endpoint-plain"]
 
 
 def test_credentials_are_named_by_variable_and_plaintext_has_none() -> None:
@@ -124,17 +138,24 @@ def test_credentials_are_named_by_variable_and_plaintext_has_none() -> None:
         "LLM_PROVIDER_KEY_other_vendor_api_key",
     }
     plain = guard(whole_claim())
-    assert not any("env(" in line for line in plain["frontend endpoint-plain from guard_defaults"])
-    assert not any("env(" in line for line in plain["backend endpoint-plain_upstream from guard_defaults"])
+    assert not any("env(" in line for line in plain["backend endpoint-plain from guard_defaults"])
 
 
 def test_what_precedes_the_connection_has_its_order() -> None:
     for opening, lines in guard(whole_claim()).items():
-        if not opening.startswith(("frontend endpoint", "frontend provider")):
+        if not opening.startswith("backend"):
             continue
         order = [
             next(index for index, line in enumerate(lines) if mark in line and "log-format" not in line)
-            for mark in ("not_found", "length_required", "(txn.address", "zone_denied", "set-dst ", "default_backend")
+            for mark in (
+                "not_found",
+                "length_required",
+                "(txn.address",
+                "zone_denied",
+                "set-dst ",
+                "queue_full",
+                "server upstream",
+            )
         ]
         assert order == sorted(order), opening
         assert lines[order[3]].startswith("http-request return")
@@ -142,8 +163,8 @@ def test_what_precedes_the_connection_has_its_order() -> None:
 
 def test_an_address_is_not_looked_up_and_a_name_is() -> None:
     found = guard(whole_claim())
-    assert not any("do-resolve" in line for line in found["frontend endpoint-address from guard_defaults"])
-    resolved = [line for line in found["frontend endpoint-tls from guard_defaults"] if "do-resolve" in line]
+    assert not any("do-resolve" in line for line in found["backend endpoint-address from guard_defaults"])
+    resolved = [line for line in found["backend endpoint-tls from guard_defaults"] if "do-resolve" in line]
     assert resolved == [f"http-request do-resolve(txn.address,guard,ipv4) str({NAME})"]
 
 
@@ -152,35 +173,34 @@ def test_a_declared_address_is_connected_to_unresolved_and_verified_by_name() ->
     found = claim({"a": private_endpoint(f"https://{NAME}:8443/v1", networkProfile=profile)})
     text = compile_guard(resolve(found)).files
     lines = guard(found)
-    frontend = lines["frontend endpoint-a from guard_defaults"]
-    assert "http-request set-var(txn.address) str(10.77.0.9),ipmask(32,128)" in frontend
-    assert not any("do-resolve" in line for line in frontend)
+    backend = lines["backend endpoint-a from guard_defaults"]
+    assert "http-request set-var(txn.address) str(10.77.0.9),ipmask(32,128)" in backend
+    assert not any("do-resolve" in line for line in backend)
     # Of the whole zone nothing else is open to it.
     assert (text["endpoint-a.ipv4"], text["endpoint-a.ipv6"]) == ("10.77.0.9/32\n", "# none\n")
-    backend = lines["backend endpoint-a_upstream from guard_defaults"]
     assert any(f" sni str({NAME}) verifyhost {NAME} " in line for line in backend)
     assert f"http-request set-header Host '{NAME}:8443'" in backend
 
 
 def test_ipv6_is_asked_for_only_where_it_may_be_connected_to() -> None:
     found = guard(claim({"a": private_endpoint(f"https://{NAME}:8443/v1")}, cidrs=("fd12::/64",)))
-    resolved = [line for line in found["frontend endpoint-a from guard_defaults"] if "do-resolve" in line]
+    resolved = [line for line in found["backend endpoint-a from guard_defaults"] if "do-resolve" in line]
     assert [line.split()[1] for line in resolved] == ["do-resolve(txn.address,guard,ipv6)"]
 
 
 def test_bounds_and_times_are_the_claims() -> None:
     found = guard(
         claim({"a": private_endpoint(f"https://{NAME}:8443/v1", runtimeCapacity=capacity(7, 9, 61_000, 3_000))})
-    )["backend endpoint-a_upstream from guard_defaults"]
+    )["backend endpoint-a from guard_defaults"]
     assert {"timeout connect 3000ms", "timeout queue 3000ms", "timeout server 61000ms"} <= set(found)
-    assert any("queue_full" in line and line.endswith("if { queue(endpoint-a_upstream) ge 9 }") for line in found)
+    assert any("queue_full" in line and line.endswith("if { queue(endpoint-a) ge 9 }") for line in found)
     assert any(line.startswith("server upstream 0.0.0.0:0 maxconn 7 maxqueue 9 ") for line in found)
     assert CONNECT_TIMEOUT_MS == 5_000
 
 
 def test_without_a_queue_a_full_upstream_refuses() -> None:
-    found = guard(whole_claim())["backend endpoint-closed_upstream from guard_defaults"]
-    assert any("queue_full" in line and "srv_conn(endpoint-closed_upstream/upstream) ge 3" in line for line in found)
+    found = guard(whole_claim())["backend endpoint-closed from guard_defaults"]
+    assert any("queue_full" in line and "srv_conn(endpoint-closed/upstream) ge 3" in line for line in found)
 
 
 def test_the_process_drains_longer_than_its_longest_request() -> None:
@@ -195,16 +215,21 @@ def test_the_process_drains_longer_than_its_longest_request() -> None:
 @example('"%[env(HOME)]" \\')
 def test_the_value_of_a_declared_header_stays_a_value(value: str) -> None:
     found = guard(claim({"a": private_endpoint(f"https://{NAME}:8443/v1", headers={"x-team": value})}))
-    (line,) = [line for line in found["backend endpoint-a_upstream from guard_defaults"] if "set-header x-team" in line]
+    (line,) = [line for line in found["backend endpoint-a from guard_defaults"] if "set-header x-team" in line]
     assert shlex.split(line) == ["http-request", "set-header", "x-team", value.replace("%", "%%")]
 
 
 def test_paths_are_exact_and_come_from_the_declared_operations() -> None:
     found = guard(claim({"a": private_endpoint(f"https://{NAME}:8443/base/v1")}, operations=("embedding", "responses")))
-    declared = [line for line in found["frontend endpoint-a from guard_defaults"] if "set-var(txn.operation)" in line]
+    declared = [line for line in found["backend endpoint-a from guard_defaults"] if "set-var(txn.operation)" in line]
     assert declared == [
-        "http-request set-var(txn.operation) str(embedding) if { method POST } { pathq -m str '/base/v1/embeddings' }",
-        "http-request set-var(txn.operation) str(responses) if { method POST } { pathq -m str '/base/v1/responses' }",
+        f"http-request set-var(txn.operation) str({operation}) if {{ method POST }} {{ pathq -m str '{path}' }}"
+        for operation, path in (("embedding", "/u/endpoint-a/embeddings"), ("responses", "/u/endpoint-a/responses"))
+    ]
+    asked = [line for line in found["backend endpoint-a from guard_defaults"] if "set-uri" in line]
+    assert asked == [
+        "http-request set-uri '/base/v1/embeddings' if { var(txn.operation) -m str embedding }",
+        "http-request set-uri '/base/v1/responses' if { var(txn.operation) -m str responses }",
     ]
 
 
@@ -215,7 +240,7 @@ def test_log_lines_are_json_and_have_no_place_for_what_was_said() -> None:
                 continue
             (text,) = shlex.split(line)[1:]
             filled = re.sub(r"%(\[[^]]*\]|\w+)", "1", text)
-            assert json.loads(filled)["upstream"] == opening.split()[1]
+            assert json.loads(filled)["upstream"] == "1", opening
             assert not re.search(r"%HU|%HP|%HQ|%r|%hr|%hs|%\{|req\.|res\.|url|path", text)
 
 

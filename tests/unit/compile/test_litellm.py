@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hearth.compile.litellm import (
-    GUARD_API_KEY,
+    PLACEHOLDER_KEY,
     ReferenceInClaimError,
     compile_litellm,
     connection_pool_limit,
@@ -27,25 +27,23 @@ def by_name(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_models_are_the_aliases_then_the_providers() -> None:
-    found = resolve(examples.load(examples.claim()).claim)
-    ports = {upstream.name: upstream.listener_port for upstream in found.upstreams}
     listed = [
         (model["model_name"], model["litellm_params"]["model"], model["litellm_params"]["api_base"])
         for model in compiled()["model_list"]
     ]
     assert listed == [
-        ("embed", "openai/nomic", f"http://127.0.0.1:{ports['endpoint-native']}/v1"),
-        ("gemma", "openai/gemma", f"http://127.0.0.1:{ports['endpoint-pod']}/v1"),
-        ("house", "openai/gemma3:270m", f"http://127.0.0.1:{ports['endpoint-host']}/v1"),
-        ("plain", "openai/llama", f"http://127.0.0.1:{ports['endpoint-plain']}/v1"),
-        ("vendor-gpt", "openai/gpt", f"http://127.0.0.1:{ports['endpoint-vendor']}/v1"),
+        ("embed", "openai/nomic", "http://127.0.0.1:4002/u/endpoint-native"),
+        ("gemma", "openai/gemma", "http://127.0.0.1:4002/u/endpoint-pod"),
+        ("house", "openai/gemma3:270m", "http://127.0.0.1:4002/u/endpoint-host"),
+        ("plain", "openai/llama", "http://127.0.0.1:4002/u/endpoint-plain"),
+        ("vendor-gpt", "openai/gpt", "http://127.0.0.1:4002/u/endpoint-vendor"),
         (
             "info-maniak/gemma-4-31b",
             "openai/google/gemma-4-31B-it",
-            f"http://127.0.0.1:{ports['provider-info-maniak']}/2/ai/1/openai/v1",
+            "http://127.0.0.1:4002/u/provider-info-maniak",
         ),
-        ("mistral/large", "openai/mistral-large", f"http://127.0.0.1:{ports['provider-mistral']}/v1"),
-        ("mistral/small", "openai/mistral-small", f"http://127.0.0.1:{ports['provider-mistral']}/v1"),
+        ("mistral/large", "openai/mistral-large", "http://127.0.0.1:4002/u/provider-mistral"),
+        ("mistral/small", "openai/mistral-small", "http://127.0.0.1:4002/u/provider-mistral"),
     ]
 
 
@@ -142,8 +140,8 @@ def test_a_withheld_endpoint_has_no_route() -> None:
 def test_every_model_has_prices_and_goes_to_the_guard_without_a_credential() -> None:
     for model in compiled()["model_list"]:
         parameters = model["litellm_params"]
-        assert parameters["api_base"].startswith("http://127.0.0.1:91")
-        assert parameters["api_key"] == GUARD_API_KEY
+        assert parameters["api_base"].startswith("http://127.0.0.1:4002/u/")
+        assert parameters["api_key"] == PLACEHOLDER_KEY
         assert isinstance(parameters["input_cost_per_token"], float)
         assert isinstance(parameters["output_cost_per_token"], float)
         assert parameters["max_retries"] == 0
@@ -217,7 +215,7 @@ def test_an_instance_is_offered_behind_the_guard_alone_and_the_mock_never_at_all
     assert by_name(with_gpu)["qwen-qwen2.5-7b"]["litellm_params"]["api_base"].startswith("http://127.0.0.1:")
     assert by_name(with_gpu)["qwen-qwen2.5-7b"]["model_info"]["endpoint"] == "vllm-qwen"
     assert "svc.cluster.local" not in json.dumps(with_gpu)
-    assert "9101" in json.dumps(with_gpu)
+    assert "127.0.0.1:4002" in json.dumps(with_gpu)
     assert "mock" not in json.dumps(compiled()).lower()
 
 

@@ -41,8 +41,8 @@ def tenant_pod(tenant: str, app: str, namespace: str | None = None, label: str |
     return Pod(f"{space}/{app}", space, (("hearth.dev/app", app),), (("hearth.dev/tenant", label or tenant),))
 
 
-GATEWAY, DATABASE, CACHE, MIGRATIONS, MOCK = (
-    system(role) for role in ("gateway", "database", "cache", "migrations", "mock")
+GATEWAY, GUARD, DATABASE, CACHE, MIGRATIONS, MOCK = (
+    system(role) for role in ("gateway", "guard", "database", "cache", "migrations", "mock")
 )
 LLAMA = system("runtime", endpoint="llama")
 FETCHING = system("runtime", endpoint="fetching")
@@ -67,6 +67,7 @@ OUTSIDE = {
 }
 PODS = (
     GATEWAY,
+    GUARD,
     DATABASE,
     CACHE,
     MIGRATIONS,
@@ -156,7 +157,7 @@ def whole(**more: Any) -> Claim:
 
 
 def system_policies(found: Claim) -> Policies:
-    return [each.manifest for each in built.system_policies(resolve(found))]
+    return [each.manifest for each in built.system_policies(resolve(found), name_server=False)]
 
 
 def tenant_policies(found: Claim, name: str) -> Policies:
@@ -174,7 +175,7 @@ def applied(**more: Any) -> Policies:
     return system_policies(found) + [policy for name in found.tenants for policy in tenant_policies(found, name)]
 
 
-PORTS = (443, 4000, 4001, 5432, 6379, 8000, 8080, 8405, 8406, 8443, 9101)
+PORTS = (443, 4000, 4001, 5432, 6379, 8000, 8080, 8405, 8406, 8443, 4002)
 
 
 def test_exactly_the_declared_paths_between_pods_are_open() -> None:
@@ -190,9 +191,9 @@ def test_exactly_the_declared_paths_between_pods_are_open() -> None:
     assert allowed == {
         ("gateway", "database", 5432),
         ("gateway", "cache", 6379),
-        ("gateway", "llama", 8443),
-        ("gateway", "fetching", 8443),
-        ("gateway", "mock", 8000),
+        ("gateway", "guard", 8443),
+        ("guard", "llama", 8443),
+        ("guard", "fetching", 8443),
         ("migrations", "database", 5432),
         ("tenant-family/notes", "gateway", 4000),
         ("tenant-family/chat", "gateway", 4000),
@@ -214,43 +215,61 @@ def test_name_servers_are_reached_by_those_who_connect_by_name(protocol: str) ->
     policies = applied()
     asking = {pod.name for pod in PODS if pod is not DNS and connects(policies, pod, DNS, 53, protocol)}
     assert asking == {
-        "gateway", "migrations", "fetching", "tenant-family/notes", "tenant-family/chat", "team-work/notes",
+        "guard", "migrations", "fetching", "tenant-family/notes", "tenant-family/chat", "team-work/notes",
         "somebody/notes",
     }  # fmt: skip
     node_local = {pod.name for pod in PODS if connects(policies, pod, OUTSIDE["169.254.20.10"], 53, protocol)}
     assert node_local == asking - {"somebody/notes"} | {"somebody/notes", "kube-dns"}
 
 
-def test_the_gateway_leaves_the_cluster_for_zones_and_public_addresses_alone() -> None:
-    policies = applied()
-    open_ = {
+def left_to(policies: Policies, pod: Pod) -> set[tuple[str, int]]:
+    """Addresses outside the cluster that a Pod reaches."""
+    return {
         (address, port)
         for address in OUTSIDE
         for port in (53, 80, 443, 5432, 8443, 11434)
-        if connects(policies, GATEWAY, OUTSIDE[address], port)
+        if connects(policies, pod, OUTSIDE[address], port)
     }
-    assert open_ == {("10.77.0.9", 8443), ("10.77.0.9", 11434), ("8.8.8.8", 443), ("169.254.20.10", 53)}
+
+
+def test_the_gateway_leaves_the_cluster_for_nothing() -> None:
+    assert left_to(applied(), GATEWAY) == set()
+
+
+def test_where_the_gateway_has_to_ask_a_name_server_it_may_do_that_and_nothing_more() -> None:
+    opened = [each.manifest for each in built.system_policies(resolve(whole()), name_server=True)]
+    assert connects(opened, GATEWAY, DNS, 53, "UDP")
+    assert left_to(opened, GATEWAY) == {("169.254.20.10", 53)}
+
+
+def test_the_guard_leaves_the_cluster_for_zones_and_public_addresses_alone() -> None:
+    assert left_to(applied(), GUARD) == {
+        ("10.77.0.9", 8443),
+        ("10.77.0.9", 11434),
+        ("8.8.8.8", 443),
+        ("169.254.20.10", 53),
+    }
 
 
 def test_a_declared_address_is_the_one_of_its_zone_that_is_open() -> None:
     profile = {**claims.private_tls("lan", "lan-ca"), "address": "10.77.0.8"}
     policies = system_policies(claim({"a": private_endpoint("https://gpu.lan.test:8443/v1", networkProfile=profile)}))
-    assert connects(policies, GATEWAY, Pod("10.77.0.8", None), 8443)
-    assert not connects(policies, GATEWAY, OUTSIDE["10.77.0.9"], 8443)
+    assert connects(policies, GUARD, Pod("10.77.0.8", None), 8443)
+    assert not connects(policies, GUARD, OUTSIDE["10.77.0.9"], 8443)
 
 
 def test_without_a_public_upstream_no_public_address_is_open() -> None:
     policies = applied(providers=[])
-    assert not connects(policies, GATEWAY, OUTSIDE["8.8.8.8"], 443)
-    assert connects(policies, GATEWAY, OUTSIDE["10.77.0.9"], 8443)
+    assert not connects(policies, GUARD, OUTSIDE["8.8.8.8"], 443)
+    assert connects(policies, GUARD, OUTSIDE["10.77.0.9"], 8443)
 
 
 def test_a_pod_that_is_called_like_a_providers_upstream_takes_nothing_from_it() -> None:
     """The name of an upstream is its kind and its id; an id may begin like a kind."""
     pod = sidecar_endpoint(baseUrl="https://llm-provider-vendor.system-llm.svc.cluster.local:8443/v1")
     policies = system_policies(claim({"provider-vendor": pod}, providers=[provider()]))
-    assert connects(policies, GATEWAY, OUTSIDE["8.8.8.8"], 443)
-    assert connects(policies, GATEWAY, system("runtime", endpoint="provider-vendor"), 8443)
+    assert connects(policies, GUARD, OUTSIDE["8.8.8.8"], 443)
+    assert connects(policies, GUARD, system("runtime", endpoint="provider-vendor"), 8443)
 
 
 def test_a_runtime_reaches_the_network_only_to_fetch_its_model() -> None:
@@ -276,7 +295,7 @@ def test_what_needs_no_network_has_none(pod: Pod) -> None:
 
 def test_nobody_outside_reaches_in() -> None:
     policies = applied()
-    for target in PODS[:8]:
+    for target in PODS[:9]:
         for source in OUTSIDE.values():
             assert not any(connects(policies, source, target, port) for port in PORTS)
 
@@ -335,7 +354,7 @@ def test_only_declaring_apps_are_listed() -> None:
 
 
 def test_a_claim_without_tenants_opens_the_gateway_to_nobody() -> None:
-    gateway = next(policy for policy in system_policies(claim()) if policy["metadata"]["name"] == "llm-gateway")
+    gateway = next(policy for policy in system_policies(claim()) if policy["metadata"]["name"] == "llm-gateway-inside")
     assert "Ingress" in gateway["spec"]["policyTypes"]
     assert "ingress" not in gateway["spec"]
 

@@ -99,7 +99,7 @@ NOT_HERE = {
     "kubectl -n system-llm get configmaps": "shows the reader what is there",
     "kubectl -n system-llm get pods -L hearth.dev/role,hearth.dev/endpoint": "shows the reader what is there",
     "kubectl -n system-llm logs -l hearth.dev/role=migrations -c lockdown --tail=-1": "shows the reader what is there",
-    "kubectl -n system-llm logs deploy/llm-gateway -c guard": "shows the reader what is there",
+    "kubectl -n system-llm logs deploy/llm-guard-0": "shows the reader what is there",
     "kubectl -n system-llm logs deploy/llm-gateway -c litellm": "shows the reader what is there",
     "kubectl -n system-llm port-forward service/llm-gateway 4000:4000": "goes on until the reader ends it",
     "kubectl get pods -A": "shows the reader what is there",

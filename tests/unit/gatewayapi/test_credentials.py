@@ -60,7 +60,7 @@ Hearth = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> ScriptedKubernetes:
     scripted = ScriptedKubernetes()
-    scripted.deployments["llm-gateway"] = {}
+    scripted.deployments |= {"llm-guard-0": {}, "llm-guard-1": {}}
     monkeypatch.setattr(command, "_cluster", lambda *_: scripted)
     return scripted
 
@@ -146,21 +146,22 @@ def test_the_tokens_of_others_stay(hearth: Hearth, cluster: ScriptedKubernetes) 
     assert decoded(cluster.secrets[PROVIDERS]) == {"second_api_key": "theirs", "unknown": "x"}
 
 
-def test_a_change_restarts_the_gateway_under_a_field_manager_of_its_own(
+def test_a_change_restarts_the_guard_under_a_field_manager_of_its_own(
     hearth: Hearth, cluster: ScriptedKubernetes
 ) -> None:
     code, out, _ = hearth("set", "second", stdin=CANARY)
     assert code == 0
-    assert "rollout status deployment/llm-gateway" in out
-    [(name, manifest, manager)] = cluster.applied
-    assert (name, manager) == ("llm-gateway", "hearth-credentials.llm-provider-credentials")
+    assert "The guard has restarted, one Pod after another" in out
+    assert [name for name, _, _ in cluster.applied] == ["llm-guard-0", "llm-guard-1"]
+    _, manifest, manager = cluster.applied[0]
+    assert manager == "hearth-credentials.llm-provider-credentials"
     version = cluster.secrets[PROVIDERS]["metadata"]["resourceVersion"]
     assert manifest["spec"] == {
         "template": {"metadata": {"annotations": {"hearth.dev/credentials.llm-provider-credentials": version}}}
     }
     hearth("remove", "second")
-    assert len(cluster.applied) == 2
-    assert cluster.applied[0] != cluster.applied[1]
+    assert len(cluster.applied) == 4
+    assert cluster.applied[0] != cluster.applied[2]
 
 
 def test_the_same_token_again_changes_and_restarts_nothing(hearth: Hearth, cluster: ScriptedKubernetes) -> None:
@@ -169,7 +170,7 @@ def test_the_same_token_again_changes_and_restarts_nothing(hearth: Hearth, clust
     code, out, _ = hearth("set", "second", stdin=CANARY)
     assert (code, out) == (0, "second: the same credential is there already; nothing was changed.\n")
     assert cluster.secrets[PROVIDERS] == before
-    assert len(cluster.applied) == 1
+    assert len(cluster.applied) == 2
 
 
 def test_a_restart_can_be_left_to_later(hearth: Hearth, cluster: ScriptedKubernetes) -> None:

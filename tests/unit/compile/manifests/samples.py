@@ -18,6 +18,13 @@ from hearth.topology.resolve import resolve
 from tests.support import claims
 from tests.support.compiling import compile_claim
 
+ADDRESSES = {
+    "llm-cache": "10.96.0.11",
+    "llm-database-address": "10.96.0.12",
+    "llm-guard-0": "10.96.0.13",
+    "llm-guard-1": "10.96.0.14",
+}
+"""Cluster addresses as a deployment learns them."""
 ROOT = Path(__file__).resolve().parents[4]
 STACKS = ("local", "home", "dev", "production")
 
@@ -44,7 +51,7 @@ def compiled(claim: Claim, bundles: dict[str, str] | None = None) -> Artefacts:
 def found_groups(claim: Claim) -> tuple[Group, ...]:
     bundles = {bundle: f"PEM of {bundle}\n" for bundle in claim.trust_bundles}
     topology = resolve(claim)
-    return groups(topology, compiled(claim, bundles), SecretNames.by_reference(topology))
+    return groups(topology, compiled(claim, bundles), SecretNames.by_reference(topology), addresses=ADDRESSES)
 
 
 def grouped(claim: Claim) -> dict[GroupName, list[Manifest]]:

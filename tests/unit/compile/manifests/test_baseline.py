@@ -51,7 +51,8 @@ POD_RULES: dict[str, Callable[[Template], bool]] = {
     "seccomp": lambda t: _security(t)["seccompProfile"] == {"type": "RuntimeDefault"},
     "grace": lambda t: t["spec"]["terminationGracePeriodSeconds"] >= 10,
     "role for policies": lambda t: (
-        t["metadata"]["labels"]["hearth.dev/role"] in {"gateway", "migrations", "database", "cache", "runtime", "mock"}
+        t["metadata"]["labels"]["hearth.dev/role"]
+        in {"gateway", "guard", "migrations", "database", "cache", "runtime", "mock"}
     ),
     "standard labels": lambda t: (
         {

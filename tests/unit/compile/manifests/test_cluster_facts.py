@@ -25,7 +25,7 @@ def test_the_facts_of_the_cluster_are_the_claims() -> None:
     rule = next(
         item["spec"]["egress"][0]
         for item in found
-        if item["metadata"]["name"] == "llm-gateway" and "egress" in item["spec"]
+        if item["metadata"]["name"] == "llm-guard" and "egress" in item["spec"]
     )
     assert rule["to"][0]["namespaceSelector"] == {"matchLabels": {"kubernetes.io/metadata.name": "dns"}}
 

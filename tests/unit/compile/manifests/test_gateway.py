@@ -1,5 +1,7 @@
 """The gateway's Deployment and what is around it."""
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,10 +9,18 @@ import pytest
 from hearth.claim.claim import Claim
 from hearth.compile.intake import intake_program
 from hearth.compile.manifests.common import Manifest
-from hearth.compile.manifests.credentials import SecretNames
-from hearth.compile.manifests.gateway import gateway
+from hearth.compile.manifests.services import asks_a_name_server
 from hearth.topology.resolve import resolve
-from tests.unit.compile.manifests.samples import claim_of, container, grouped, loaded, one, values, variants
+from tests.unit.compile.manifests.samples import (
+    ADDRESSES,
+    claim_of,
+    container,
+    containers,
+    grouped,
+    one,
+    values,
+    variants,
+)
 
 
 def made(claim: Claim | None = None) -> list[Manifest]:
@@ -27,7 +37,7 @@ def environment(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_litellm_listens_on_sockets_and_the_front_on_the_pod() -> None:
-    litellm, guard = container(template(), "litellm"), container(template(), "guard")
+    litellm, front = container(template(), "litellm"), container(template(), "front")
     assert litellm["command"][2:] == [
         "/etc/litellm/config.yaml",
         "/etc/litellm/intake.json",
@@ -35,14 +45,14 @@ def test_litellm_listens_on_sockets_and_the_front_on_the_pod() -> None:
         "/run/hearth/management.sock",
     ]
     assert "ports" not in litellm
-    assert {port["name"]: port["containerPort"] for port in guard["ports"]}["http"] == 4000
+    assert {port["name"]: port["containerPort"] for port in front["ports"]}["http"] == 4000
     assert one(made(), "Service")["spec"]["ports"] == [
         {"name": "http", "port": 4000, "targetPort": "http", "protocol": "TCP"}
     ]
 
 
 def test_the_intake_lies_beside_its_program_and_is_what_was_compiled() -> None:
-    litellm, guard = container(template(), "litellm"), container(template(), "guard")
+    litellm, front = container(template(), "litellm"), container(template(), "front")
     program = one(made(), "ConfigMap", "llm-gateway-intake")
     assert program["immutable"]
     volumes = {volume["name"]: volume for volume in template()["spec"]["volumes"]}
@@ -55,25 +65,57 @@ def test_the_intake_lies_beside_its_program_and_is_what_was_compiled() -> None:
     assert "intake.json" in one(made(), "ConfigMap", "llm-gateway-config")["data"]
     assert "emptyDir" in volumes["doors"]
     assert mounts["doors"]["mountPath"] == "/run/hearth"
-    assert {mount["name"] for mount in guard["volumeMounts"]} == {"proxy", "trust", "doors"}
+    assert {mount["name"] for mount in front["volumeMounts"]} == {"front", "guard", "doors"}
 
 
-def test_the_guard_is_up_before_litellm_and_down_after_it() -> None:
-    (guard,) = template()["spec"]["initContainers"]
-    assert guard["name"] == "guard"
-    assert guard["restartPolicy"] == "Always"
-    assert "startupProbe" in guard
+def test_the_front_is_up_before_litellm_and_down_after_it() -> None:
+    (front,) = template()["spec"]["initContainers"]
+    assert front["name"] == "front"
+    assert front["restartPolicy"] == "Always"
+    assert "startupProbe" in front
+    assert front["args"] == ["-db", "-f", "/etc/haproxy/front.cfg"]
+    assert {"front.cfg", "homes.map"} == set(one(made(), "ConfigMap", "llm-gateway-front")["data"])
 
 
-def test_both_configurations_of_haproxy_are_one_process() -> None:
-    assert container(template(), "guard")["args"] == [
-        "-db",
-        "-f",
-        "/etc/haproxy/guard.cfg",
-        "-f",
-        "/etc/haproxy/front.cfg",
+def test_only_the_front_knows_what_the_guard_is_called_with() -> None:
+    volumes = {volume["name"]: volume for volume in template()["spec"]["volumes"]}
+    assert volumes["guard"]["secret"]["secretName"] == "llm-gateway-guard"
+    mounting = [
+        entry["name"]
+        for entry in containers(template())
+        if "guard" in {mount["name"] for mount in entry["volumeMounts"]}
     ]
-    assert {"guard.cfg", "front.cfg"} <= set(one(made(), "ConfigMap", "llm-guard")["data"])
+    assert mounting == ["front"]
+
+
+def test_no_container_has_a_credential_of_an_upstream() -> None:
+    for claim in variants().values():
+        text = json.dumps(template(claim))
+        for secret in ("llm-endpoint-credentials", "llm-provider-credentials", "ENDPOINT_CREDENTIAL_"):
+            assert secret not in text
+
+
+def test_the_pod_asks_no_name_server_and_finds_what_it_calls() -> None:
+    spec = template()["spec"]
+    assert (spec["dnsPolicy"], spec["dnsConfig"]) == ("None", {"nameservers": ["127.0.0.1"]})
+    domain = "system-llm.svc.cluster.local"
+    assert {alias["ip"]: alias["hostnames"] for alias in spec["hostAliases"]} == {
+        ADDRESSES["llm-cache"]: [f"llm-cache.{domain}"],
+        ADDRESSES["llm-database-address"]: [f"llm-database.{domain}"],
+        ADDRESSES["llm-guard-0"]: [f"llm-guard-0.{domain}"],
+        ADDRESSES["llm-guard-1"]: [f"llm-guard-1.{domain}"],
+    }
+
+
+def test_an_external_database_by_name_needs_the_name_server_and_one_by_address_does_not() -> None:
+    assert "dnsPolicy" not in template(variants()["external-database"])["spec"]
+    topology = resolve(variants()["external-database"])
+    assert asks_a_name_server(topology, ADDRESSES)
+    assert not asks_a_name_server(resolve(variants()["local"]), ADDRESSES)
+    assert asks_a_name_server(resolve(variants()["local"]), None)
+    by_address = topology.gateway.database.model_copy(update={"host": "10.9.0.7"})
+    found = replace(topology, gateway=replace(topology.gateway, database=by_address))
+    assert not asks_a_name_server(found, ADDRESSES)
 
 
 def test_models_stay_off_in_the_database_by_the_environment_too() -> None:
@@ -91,56 +133,6 @@ def test_litellm_gets_its_own_secrets_and_no_upstreams() -> None:
         assert litellm[key] == {"secretKeyRef": {"name": "llm-gateway", "key": key}}
     production = environment(container(template(variants()["production"]), "litellm"))
     assert not [name for name in production if name.startswith(("ENDPOINT_CREDENTIAL_", "LLM_PROVIDER_KEY_"))]
-
-
-def test_the_guard_has_the_credential_of_a_pod_from_the_deployment() -> None:
-    assert environment(container(template(), "guard")) == {
-        "ENDPOINT_CREDENTIAL_GEMMA": {
-            "secretKeyRef": {"name": "llm-endpoint-credentials", "key": "ENDPOINT_CREDENTIAL_GEMMA"}
-        }
-    }
-
-
-def test_what_the_operator_supplies_may_be_missing() -> None:
-    claim = values("production")
-    claim["llm"]["providers"] = [
-        {
-            "name": "some-vendor",
-            "displayName": "Some Vendor",
-            "apiBase": "https://api.example.com/v1",
-            "apiKeyProperty": "some_vendor_api_key",
-            "models": [{"name": "m", "model": "m"}],
-        }
-    ]
-    production = claim_of(claim)
-    guard = environment(container(template(production), "guard"))
-    assert guard["LLM_PROVIDER_KEY_some_vendor_api_key"] == {
-        "secretKeyRef": {"name": "llm-provider-credentials", "key": "some_vendor_api_key", "optional": True}
-    }
-    outside = {
-        name: endpoint
-        for name, endpoint in production.endpoints.items()
-        if endpoint.endpoint_auth.mode != "none" and (endpoint.runtime is None or endpoint.runtime.placement == "host")
-    }
-    assert outside
-    for name, endpoint in outside.items():
-        assert endpoint.endpoint_auth.mode != "none"
-        scope, key = endpoint.endpoint_auth.credential_ref.removeprefix("credential://").split("/")
-        assert guard[f"ENDPOINT_CREDENTIAL_{name.upper().replace('-', '_')}"] == {
-            "secretKeyRef": {
-                "name": "llm-endpoint-credentials-external",
-                "key": f"{scope}.{key}",
-                "optional": True,
-            }
-        }
-
-
-def test_no_credential_is_looked_up_for_an_endpoint_without_authentication() -> None:
-    claim = values()
-    claim["endpoints"]["gemma"]["endpointAuth"] = {"mode": "none"}
-    claim["endpoints"]["gemma"]["runtime"] = None
-    claim["endpoints"]["gemma"]["sidecar"] = None
-    assert "env" not in container(template(claim_of(claim)), "guard")
 
 
 @pytest.mark.parametrize(("longest_ms", "grace"), [(300_000, 330), (60_000, 90), (600_000, 630)])
@@ -180,7 +172,7 @@ def _without_alias(claim: dict[str, Any]) -> None:
     claim["aliases"].clear()
 
 
-def _longer(claim: dict[str, Any]) -> None:
+def _more_at_once(claim: dict[str, Any]) -> None:
     claim["endpoints"]["gemma"]["runtimeCapacity"]["maxParallelRequests"] = 3
 
 
@@ -188,32 +180,10 @@ def _another_tenant(claim: dict[str, Any]) -> None:
     claim["tenants"]["more"] = {"apps": {"a": {"llm": True}}}
 
 
-@pytest.mark.parametrize(("change", "rolls"), [(_without_alias, True), (_longer, True), (_another_tenant, False)])
+@pytest.mark.parametrize(
+    ("change", "rolls"), [(_without_alias, True), (_more_at_once, False), (_another_tenant, False)]
+)
 def test_the_pods_are_replaced_if_and_only_if_their_configuration_changes(change: Any, rolls: bool) -> None:
     claim = values()
     change(claim)
     assert (template(claim_of(claim)) != template()) is rolls
-
-
-def test_a_new_ca_rolls_the_pods() -> None:
-    topology = resolve(variants()["local"])
-    names = SecretNames.by_reference(topology)
-
-    def pods(trust: str) -> Any:
-        made = gateway(topology, names, litellm_yaml="", intake_json="", proxy_files={}, trust=trust)
-        manifests = [each.manifest for each in made]
-        return one(manifests, "Deployment")["spec"]["template"]
-
-    assert pods("llm-trust-a") != pods("llm-trust-b")
-
-
-def test_the_guard_finds_every_ca() -> None:
-    home = grouped(loaded("home").claim)
-    bundles = one(home["trust"], "ConfigMap")["data"]
-    assert set(bundles) == {f"{name}.pem" for name in loaded("home").claim.trust_bundles}
-    volume = next(v for v in template()["spec"]["volumes"] if v["name"] == "trust")
-    assert {"configMap": {"name": "llm-trust-in-cluster"}} in volume["projected"]["sources"]
-    volume = next(v for v in template(loaded("home").claim)["spec"]["volumes"] if v["name"] == "trust")
-    assert volume["projected"]["sources"] == [
-        {"configMap": {"name": one(home["trust"], "ConfigMap")["metadata"]["name"]}}
-    ]
