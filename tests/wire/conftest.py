@@ -51,6 +51,8 @@ HAPROXY_SERIES = tuple(
     ".".join(match.groups()) for key in versions() if (match := re.fullmatch(r"HAPROXY_(\d+)_(\d+)_DEBIAN", key))
 )
 """The series of HAProxy that the configurations are for; `pytest -k haproxy-3.0` chooses one."""
+IMAGE_SERIES = tuple(series for series in HAPROXY_SERIES if series >= versions()["HAPROXY_SERIES"])
+"""Those that an image has, so that front and guard run on them; older ones are of hosts, which run sidecars alone."""
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """A HAProxy process of one test."""
 
+import contextlib
 import json
 import os
 import re
@@ -39,7 +40,9 @@ class Haproxy:
         environment: Mapping[str, str] | None = None,
         master: bool = False,
     ) -> None:
-        self._log_path = folder / "haproxy.log"
+        self._log_path, self._ports = folder / "haproxy.log", ports
+        # A worker of the one before, which has not ended yet, would answer in place of this one.
+        assert wait_for(self._closed), f"something listens on one of the ports {ports}"
         arguments = [binary, "-W" if master else "-db"]
         for configuration in configurations:
             arguments += ["-f", str(configuration)]
@@ -47,7 +50,7 @@ class Haproxy:
             self._process = subprocess.Popen(
                 arguments, stderr=log, stdout=log, env={"PATH": os.environ["PATH"], **(environment or {})}
             )
-        self._wait(ports)
+        self._wait()
 
     def __enter__(self) -> "Haproxy":
         return self
@@ -60,9 +63,17 @@ class Haproxy:
             self._process.kill()
             self._process.wait(5)
 
-    def _wait(self, ports: Sequence[int]) -> None:
+    def _closed(self) -> bool:
+        """Return whether nobody listens on its ports."""
+        for port in self._ports:
+            with contextlib.suppress(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                return False
+        return True
+
+    def _wait(self) -> None:
         end = time.monotonic() + 15
-        for port in ports:
+        for port in self._ports:
             while True:
                 if self._process.poll() is not None:
                     raise RuntimeError(f"haproxy ended with {self._process.returncode}: {self.text()}")
@@ -100,8 +111,9 @@ class Haproxy:
         self._process.wait(5)
 
     def drain(self) -> None:
-        """Ask for a soft stop: finish what runs, accept nothing new."""
+        """Ask for a soft stop, finish what runs and accept nothing new, and wait until it has begun."""
         self._process.send_signal(signal.SIGUSR1)
+        assert wait_for(self._closed)
 
     def text(self) -> str:
         """Return everything that it wrote."""

@@ -15,7 +15,9 @@ from hearth.compile.names import home
 from hearth.topology.resolve import resolve
 from tests.support.pki import Authority
 from tests.support.proxy_claims import capacity, claim, private_endpoint
+from tests.support.tools import tool
 from tests.wire.client import Answer, Server, head, wait_for
+from tests.wire.conftest import IMAGE_SERIES
 from tests.wire.counting import Connection, CountingUpstream, Gate, Request, answers
 from tests.wire.dns_stub import DnsStub
 from tests.wire.front_bench import front_files
@@ -34,11 +36,19 @@ from tests.wire.haproxy import Haproxy
 
 pytestmark = pytest.mark.wire
 
+
+@pytest.fixture(scope="module", params=IMAGE_SERIES, ids=[f"haproxy-{series}" for series in IMAGE_SERIES])
+def haproxy_program(request: pytest.FixtureRequest) -> str:
+    """HAProxy as front and guard run on it."""
+    return str(tool(f"haproxy-{request.param}") / "haproxy")
+
+
 ENDPOINTS = Authority("the endpoint's CA")
 IN_CLUSTER = Authority("the cluster's CA")
 HOSTS = [f"llm-guard-{number}.system-llm.svc.cluster.local" for number in (0, 1)]
 PORTS = (9443, 9444)
-BOUNDS = capacity(1, 8, request_ms=20_000, setup_ms=15_000)
+# Longer than anything that a test waits for, also on a loaded machine.
+BOUNDS = capacity(1, 8, request_ms=120_000, setup_ms=90_000)
 TOPOLOGY = resolve(
     claim(
         {
@@ -214,7 +224,7 @@ def test_the_declared_parallelism_holds_for_all_gateways_together(site: Site, up
     gate = upstream.behaviour = Gate()
     with ThreadPoolExecutor(12) as pool:
         found = [pool.submit(site.ask, number % 2) for number in range(12)]
-        assert wait_for(lambda: sum(answer.done() for answer in found) == 3)
+        assert wait_for(lambda: sum(answer.done() for answer in found) == 3, 60)
         assert gate.held == 1
         gate.open()
         results = [answer.result() for answer in found]

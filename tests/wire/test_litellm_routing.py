@@ -49,7 +49,8 @@ class ModelServer(ThreadingHTTPServer):
 
     @property
     def paths(self) -> list[str]:
-        return [path for path, _ in self.asked]
+        """What was asked, by the path that the guard goes on with."""
+        return [re.sub(r"^/u/endpoint-(host|pod)/", "/v1/", path) for path, _ in self.asked]
 
 
 class _Handler(BaseHTTPRequestHandler):
