@@ -4,6 +4,7 @@
 images are there. The older version is a commit of this repository; a clone without its history fetches that commit.
 """
 
+import base64
 import hashlib
 import json
 import os
@@ -19,7 +20,7 @@ from tests.cluster.kube import Kube
 pytestmark = pytest.mark.cluster
 
 ROOT = Path(__file__).resolve().parents[2]
-FROM = os.environ.get("HEARTH_UPGRADE_FROM", "fb19f6f437a990b2167bd22abf31d5a506f854ba")
+FROM = os.environ.get("HEARTH_UPGRADE_FROM", "cbd747bb0aeb9e0cf95521207a061da4e4594f6b")
 """The version that is deployed first."""
 KEPT = ("RandomSecret", "CertificateAuthority", "Certificate", "AppKey", "Team", "PersonBudget", "CredentialsSecret")
 """Resources of our own that are made once and kept."""
@@ -76,9 +77,16 @@ def kept(kube: Kube) -> dict[str, str]:
 
 
 def values(kube: Kube) -> set[str]:
-    """Return a digest of every value of the platform's own Secrets, whose names follow their content."""
+    """Return a digest of every value of the platform's own Secrets, whose names follow their content.
+
+    A line end after a key is no part of it: some programs want one in the file, and others must not have one.
+    """
     secrets = kube.json("-n", "system-llm", "get", "secrets")["items"]
-    return {f"{key} {digest(value)}" for item in secrets for key, value in (item.get("data") or {}).items()}
+    return {
+        f"{key} {digest(base64.b64decode(value).decode().rstrip())}"
+        for item in secrets
+        for key, value in (item.get("data") or {}).items()
+    }
 
 
 def made(environment: dict[str, str]) -> dict[str, str]:
