@@ -114,5 +114,11 @@ Duration = Annotated[
 Quantity = Annotated[str, matching(r"^[1-9][0-9]{0,8}(Mi|Gi|Ti)$", "a quantity of bytes in Mi, Gi or Ti, such as 10Gi")]
 """A Kubernetes storage or memory quantity in Mi, Gi or Ti."""
 
+
+def quantity_bytes(quantity: str) -> int:
+    """Return the bytes of a quantity of the claim, such as `80Gi`."""
+    return int(quantity[:-2]) * {"Mi": 1024**2, "Gi": 1024**3, "Ti": 1024**4}[quantity[-2:]]
+
+
 PositiveInt = Annotated[int, Field(gt=0, le=10**12)]
 """An integer above zero and not above 10¹²."""

@@ -173,6 +173,11 @@ class Runtime(Shape):
     keep_alive_seconds: Annotated[int, Field(ge=0, le=604_800)] = 86_400
     """How long an idle model stays loaded, in seconds (S4-114)."""
 
+    @property
+    def loopback_port(self) -> int:
+        """Return the port of its origin on loopback."""
+        return int(self.loopback.rsplit(":", 1)[1])
+
 
 class RuntimeCapacity(Shape):
     """What the runtime can bear (S4-113 … S4-121). Required for private endpoints (U-14)."""

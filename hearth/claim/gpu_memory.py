@@ -80,11 +80,6 @@ def product_bytes(product: str) -> int | None:
     return found * 1024**2 if found else None
 
 
-def quantity_bytes(quantity: str) -> int:
-    """Return the bytes of a quantity of the claim, such as `80Gi`."""
-    return int(quantity[:-2]) * {"Mi": 1024**2, "Gi": 1024**3, "Ti": 1024**4}[quantity[-2:]]
-
-
 def demand(instance: Instance, architecture: Architecture) -> Demand:
     """Return what an instance needs of each of its GPUs.
 

@@ -85,11 +85,6 @@ def guard_servers(topology: Topology) -> tuple[GuardServer, ...]:
     return tuple(GuardServer(name, host, f"{host}:{GUARD_PORT}") for name, host in hosts.items())
 
 
-def longest_answer_ms(topology: Topology) -> int:
-    """Return the longest time that an answer may take to begin, in ms: trying several deployments extends nothing."""
-    return max((upstream.bounds.request_timeout_ms for upstream in topology.upstreams), default=0)
-
-
 def largest_request_bytes(topology: Topology) -> int:
     """Return the size of the largest request body that any upstream takes, in bytes."""
     return max([MAX_REQUEST_BYTES, *(upstream.bounds.request_bytes or 0 for upstream in topology.upstreams)])
@@ -144,7 +139,7 @@ def compile_front(
         guard_directory=guard_directory,
         guard_door=guard_door,
         guards=[replicas[index:] + replicas[:index] for index in range(len(replicas))],
-        hard_stop_ms=longest_answer_ms(topology) + DRAIN_MARGIN_MS,
+        hard_stop_ms=topology.longest_request_ms + DRAIN_MARGIN_MS,
         listen=listen,
         litellm=litellm,
         management=management,
@@ -163,7 +158,7 @@ def compile_front(
         probe=probe,
         refusals=refusals,
         request_bytes=largest_request_bytes(topology),
-        server_timeout_ms=longest_answer_ms(topology) + 10_000,
+        server_timeout_ms=topology.longest_request_ms + 10_000,
     )
     homes = table(f"{upstream.name} {home(upstream, len(replicas))}" for upstream in topology.upstreams)
     return ConfigFiles({"front.cfg": text, "homes.map": homes})

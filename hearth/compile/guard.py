@@ -181,12 +181,11 @@ def compile_guard(
     for target in targets:
         files[f"{target.address_file}.ipv4"] = table(target.addresses.ipv4)
         files[f"{target.address_file}.ipv6"] = table(target.addresses.ipv6)
-    longest_ms = max((target.upstream.bounds.request_timeout_ms for target in targets), default=0)
     files["guard.cfg"] = render(
         "guard.cfg.j2",
         common=refusals.COMMON,
         directory=config_directory,
-        hard_stop_ms=longest_ms + DRAIN_MARGIN_MS,
+        hard_stop_ms=topology.longest_request_ms + DRAIN_MARGIN_MS,
         listen=listen,
         log_fields=LOG_FIELDS,
         max_connections=GUARD_CONNECTIONS,

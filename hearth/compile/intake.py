@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hearth.claim.operations import in_order
 from hearth.compile.files import ConfigFiles
-from hearth.compile.front import largest_request_bytes, longest_answer_ms
+from hearth.compile.front import largest_request_bytes
 from hearth.topology.topology import Route, Target, Topology
 
 SETTINGS: Final = "intake.json"
@@ -40,7 +40,7 @@ def compile_intake(topology: Topology, *, withheld: Mapping[str, str] | None = N
     return {
         "version": 1,
         "maxRequestBytes": largest_request_bytes(topology),
-        "longestAnswerSeconds": max(1, math.ceil(longest_answer_ms(topology) / 1_000)),
+        "longestAnswerSeconds": max(1, math.ceil(topology.longest_request_ms / 1_000)),
         "models": models,
     }
 

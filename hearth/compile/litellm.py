@@ -56,8 +56,7 @@ def compile_litellm(topology: Topology, *, withheld: Mapping[str, str] | None = 
         for model in _models(topology, route, withheld or {})
     ]
     _refuse_references(models)
-    timeouts = (upstream.bounds.request_timeout_ms for upstream in topology.upstreams)
-    longest_ms = max(timeouts, default=DEFAULT_BOUNDS.request_timeout_ms)
+    longest_ms = topology.longest_request_ms or DEFAULT_BOUNDS.request_timeout_ms
     return {
         "model_list": models,
         "general_settings": _general_settings(topology),

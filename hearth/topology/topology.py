@@ -186,6 +186,14 @@ class Topology:
         return self.upstream(UpstreamId("endpoint", name))
 
     @property
+    def longest_request_ms(self) -> int:
+        """Return the longest time that an answer may take to begin, in ms: trying several deployments extends nothing.
+
+        0 without an upstream.
+        """
+        return max((upstream.bounds.request_timeout_ms for upstream in self.upstreams), default=0)
+
+    @property
     def endpoints(self) -> tuple[Upstream, ...]:
         """Return the upstreams that are endpoints, those that instances are among them, by name."""
         found = (upstream for upstream in self.upstreams if upstream.id.kind == "endpoint")

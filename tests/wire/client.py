@@ -64,7 +64,11 @@ class Server:
         headers: dict[str, str] | None = None,
         timeout: float = 20,
     ) -> Answer:
-        return self.send(head(method, target, headers, body) + (body or b""), timeout)
+        return self.send(self.head(method, target, headers, body) + (body or b""), timeout)
+
+    def head(self, method: str, target: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> bytes:
+        """A request head as this server is asked with."""
+        return head(method, target, headers, body)
 
 
 def head(method: str, target: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> bytes:

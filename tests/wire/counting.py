@@ -222,6 +222,19 @@ def _read_request(source: socket.socket) -> Request | None:
     return Request(line, headers, body)
 
 
+def streams_until(finish: threading.Event) -> Behaviour:
+    """Return a behaviour whose stream begins with `first`, and ends with `last` once the event is set."""
+
+    def behaviour(connection: Connection, _: Request) -> None:
+        connection.start_stream()
+        connection.chunk(b"first")
+        finish.wait(20)
+        connection.chunk(b"last")
+        connection.end_stream()
+
+    return behaviour
+
+
 def answers(status: int, *headers: tuple[str, str], payload: Any = None) -> Behaviour:
     """Return a behaviour that always gives one answer."""
 

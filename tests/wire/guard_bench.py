@@ -62,16 +62,6 @@ class Upstream(Server):
         sent = {"Authorization": f"Bearer {caller_token(self.upstream)}", **(headers or {})}
         return head(method, f"/u/{self.upstream}{target}", sent, body)
 
-    def request(
-        self,
-        method: str,
-        target: str,
-        body: bytes | None = None,
-        headers: dict[str, str] | None = None,
-        timeout: float = 20,
-    ) -> Answer:
-        return self.send(self.head(method, target, headers, body) + (body or b""), timeout)
-
 
 def caller_token(upstream: str) -> str:
     """The credential that opens an upstream."""

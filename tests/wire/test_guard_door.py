@@ -18,7 +18,7 @@ from tests.support.proxy_claims import capacity, claim, private_endpoint
 from tests.support.tools import tool
 from tests.wire.client import Answer, Server, head, wait_for
 from tests.wire.conftest import IMAGE_SERIES
-from tests.wire.counting import Connection, CountingUpstream, Gate, Request, answers
+from tests.wire.counting import Connection, CountingUpstream, Gate, Request, answers, streams_until
 from tests.wire.dns_stub import DnsStub
 from tests.wire.front_bench import front_files
 from tests.wire.guard_bench import (
@@ -280,15 +280,7 @@ def test_what_a_guard_had_begun_when_it_died_is_not_sent_again(site: Site, upstr
 
 def test_a_guard_that_drains_ends_its_streams_and_takes_nothing_new(site: Site, upstream: CountingUpstream) -> None:
     finish = threading.Event()
-
-    def stream(connection: Connection, _: Request) -> None:
-        connection.start_stream()
-        connection.chunk(b"first")
-        finish.wait(20)
-        connection.chunk(b"last")
-        connection.end_stream()
-
-    upstream.behaviour = stream
+    upstream.behaviour = streams_until(finish)
     with site.doors[0].connect() as connection:
         connection.sendall(head("POST", CHAT, None, b"{}") + b"{}")
         received = b""

@@ -12,7 +12,7 @@ from tests.support import claims
 from tests.support.pki import Authority
 from tests.support.proxy_claims import claim, plaintext_endpoint, private_endpoint, provider
 from tests.wire.client import head
-from tests.wire.counting import Connection, CountingUpstream, Request
+from tests.wire.counting import CountingUpstream, streams_until
 from tests.wire.guard_bench import (
     ALSO_INSIDE,
     CHAT,
@@ -309,15 +309,7 @@ def test_the_caller_chooses_neither_host_nor_address(bench: Bench, listeners: di
 
 def test_a_stream_survives_a_change_of_the_name(bench: Bench, listeners: dict[str, CountingUpstream]) -> None:
     finish = threading.Event()
-
-    def stream(connection: Connection, _: Request) -> None:
-        connection.start_stream()
-        connection.chunk(b"first")
-        finish.wait(20)
-        connection.chunk(b"last")
-        connection.end_stream()
-
-    listeners[INSIDE].behaviour = stream
+    listeners[INSIDE].behaviour = streams_until(finish)
     bench.dns.names[NAME] = [INSIDE]
     server = bench.servers["endpoint-narrow"]
     with server.connect() as connection:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hearth.claim.draft import Draft, Finding
+from hearth.claim.policy import Bounds
 from hearth.claim.reader import Path as Place
 
 
@@ -28,17 +29,31 @@ def bounds(draft: Draft) -> Iterator[Finding]:
         capacity = endpoint.runtime_capacity
         if capacity is None:
             continue
-        for field, value, limit, bound in (
-            ("requestTimeoutMs", capacity.request_timeout_ms, limits.request_timeout_ms, "requestTimeoutMs"),
-            ("maxParallelRequests", capacity.max_parallel_requests, limits.parallel_requests, "parallelRequests"),
-            ("maxQueuedRequests", capacity.max_queued_requests, limits.queued_requests, "queuedRequests"),
-        ):
-            if value > limit:
-                yield Finding(
-                    ("endpoints", name, "runtimeCapacity", field),
-                    f"is above hearth:policy.bounds.{bound}, which is {limit}",
-                    "Lower it, or have the policy changed",
-                )
+        yield from above_bounds(
+            limits,
+            ("endpoints", name, "runtimeCapacity"),
+            requestTimeoutMs=("requestTimeoutMs", capacity.request_timeout_ms),
+            parallelRequests=("maxParallelRequests", capacity.max_parallel_requests),
+            queuedRequests=("maxQueuedRequests", capacity.max_queued_requests),
+        )
+
+
+def above_bounds(limits: Bounds, place: Place, **found: tuple[str, int]) -> Iterator[Finding]:
+    """Yield each figure that is above the policy's bound of it.
+
+    Args:
+        limits: the policy's bounds.
+        place: where the figures stand.
+        found: by the bound's field: the figure's own field, and the figure.
+    """
+    allowed = limits.model_dump(by_alias=True)
+    for bound, (field, value) in found.items():
+        if value > allowed[bound]:
+            yield Finding(
+                (*place, field),
+                f"is above hearth:policy.bounds.{bound}, which is {allowed[bound]}",
+                "Lower it, or have the policy changed",
+            )
 
 
 def concurrency(draft: Draft) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ def _installed(draft: Draft, name: str, endpoint: Endpoint, runtime: Runtime, po
     return Installed(
         name=name,
         engine=runtime.engine,
-        loopback_port=int(runtime.loopback.rsplit(":", 1)[1]),
+        loopback_port=runtime.loopback_port,
         runtime=(runtime, endpoint.runtime_capacity, profile.mode),
         models=runtime.models,
         wanted=frozenset(found.model for found in deployments),

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hearth.claim.base import quantity_bytes
 from hearth.claim.draft import Draft, Finding
-from hearth.claim.gpu_memory import architecture_of, demand, gibibytes, quantity_bytes, usable
+from hearth.claim.gpu_memory import architecture_of, demand, gibibytes, usable
 from hearth.claim.instances import Instance
 from hearth.claim.names import instance_endpoint
 from hearth.claim.operations import OPERATIONS
 from hearth.claim.reader import Path as Place
+from hearth.claim.rules.capacity import above_bounds
 from hearth.claim.rules.node_pools import gpu_bytes
 from hearth.claim.vllm import OPTIONS, fits
 
@@ -116,17 +118,13 @@ def bounds(draft: Draft) -> Iterator[Finding]:
             yield Finding((*place, "maxModelLen"), f"is above {LARGEST_MODEL_LENGTH}", "Lower it")
         if limits is None:
             continue
-        for field, value, limit, bound in (
-            ("requestTimeoutMs", instance.request_timeout_ms, limits.request_timeout_ms, "requestTimeoutMs"),
-            ("maxNumSeqs", instance.max_num_seqs, limits.parallel_requests, "parallelRequests"),
-            ("maxQueuedRequests", instance.max_queued_requests, limits.queued_requests, "queuedRequests"),
-        ):
-            if value > limit:
-                yield Finding(
-                    (*place, field),
-                    f"is above hearth:policy.bounds.{bound}, which is {limit}",
-                    "Lower it, or have the policy changed",
-                )
+        yield from above_bounds(
+            limits,
+            place,
+            requestTimeoutMs=("requestTimeoutMs", instance.request_timeout_ms),
+            parallelRequests=("maxNumSeqs", instance.max_num_seqs),
+            queuedRequests=("maxQueuedRequests", instance.max_queued_requests),
+        )
 
 
 def pricing(draft: Draft) -> Iterator[Finding]:

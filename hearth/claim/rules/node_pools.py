@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hearth.claim.base import quantity_bytes
 from hearth.claim.draft import Draft, Finding
-from hearth.claim.gpu_memory import product_bytes, quantity_bytes
+from hearth.claim.gpu_memory import product_bytes
 from hearth.claim.instances import Instance
 from hearth.claim.node_pools import NodePool
 from hearth.claim.problems import listed

@@ -115,7 +115,7 @@ def sidecar_boundary(draft: Draft) -> Iterator[Finding]:
 def runtime_address(draft: Draft) -> Iterator[Finding]:
     """S4-66, S4-89: the runtime's own port is a valid one that the sidecar does not have."""
     for name, endpoint, runtime in _runtimes(draft):
-        port = int(runtime.loopback.rsplit(":", 1)[1])
+        port = runtime.loopback_port
         url = base_url(endpoint.base_url)
         taken = {SIDECAR_PORT, GUARD_PROBE_PORT} | ({url.port} if url is not None else set())
         if not behind_a_sidecar(endpoint):
@@ -349,7 +349,7 @@ def _runtime_port(endpoint: Endpoint) -> int | None:
         return None
     if endpoint.runtime is None:
         return endpoint.sidecar.runtime_port
-    return int(endpoint.runtime.loopback.rsplit(":", 1)[1])
+    return endpoint.runtime.loopback_port
 
 
 def _hosts(endpoint: Endpoint) -> set[str]:

@@ -1,10 +1,10 @@
-"""How long a model server's Pod may take to stop: one sum, for the Pod and for the node that it is on."""
+"""How long a Pod that requests go through may take to stop: one sum, for the gateway, a model server, and its node."""
 
 from math import ceil
 from typing import Final
 
 PRE_STOP_SECONDS: Final = 10
-"""How long the sidecar goes on accepting after the Pod has left the Service, in seconds."""
+"""How long a Pod goes on accepting after it has left the Service, in seconds: until every node knows."""
 STOP_MARGIN_SECONDS: Final = 20
 """How long the programs may take to end after the last request has, in seconds."""
 

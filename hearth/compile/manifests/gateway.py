@@ -1,10 +1,9 @@
 """The gateway: LiteLLM on sockets, and one HAProxy, the front, as its only way in and its only way out."""
 
-import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hearth.compile.front import GUARD_DIRECTORY, longest_answer_ms
+from hearth.compile.front import GUARD_DIRECTORY
 from hearth.compile.guard import CONFIG_DIRECTORY
 from hearth.compile.images import image
 from hearth.compile.intake import SETTINGS, START, intake_program
@@ -35,6 +34,7 @@ from hearth.compile.manifests.common import (
 )
 from hearth.compile.manifests.connection import DATABASE_CA, SURGE, database_address
 from hearth.compile.manifests.credentials import SecretNames
+from hearth.compile.manifests.drain import PRE_STOP_SECONDS, grace_seconds
 from hearth.compile.manifests.services import name_resolution
 from hearth.compile.manifests.trust import database_trust_volume
 from hearth.compile.names import (
@@ -49,18 +49,8 @@ from hearth.compile.names import (
 )
 from hearth.topology.topology import Topology
 
-PRE_STOP_SECONDS: Final = 10
-"""How long a Pod goes on serving after it has left the Service, in seconds: until every node knows."""
-STOP_MARGIN_SECONDS: Final = 20
-"""How long the programs may take to end after the last request has, in seconds."""
-
 _COMPONENT: Final = "gateway"
 _PROGRAM: Final = "/etc/hearth"
-
-
-def grace_seconds(topology: Topology) -> int:
-    """Return how long a gateway Pod may take to stop: as long as its longest request, and a little more."""
-    return PRE_STOP_SECONDS + math.ceil(longest_answer_ms(topology) / 1000) + STOP_MARGIN_SECONDS
 
 
 def _litellm_environment(topology: Topology, names: SecretNames) -> list[dict[str, Any]]:
@@ -189,7 +179,7 @@ def gateway(
                 {**labels(GATEWAY, _COMPONENT), ROLE_LABEL: "gateway"},
                 image=litellm_image,
                 service_account=GATEWAY,
-                grace_seconds=grace_seconds(topology),
+                grace_seconds=grace_seconds(topology.longest_request_ms),
                 init_containers=[front],
                 containers=[litellm],
                 volumes=[

@@ -50,7 +50,7 @@ _COMPONENT: Final = "guard"
 
 def _grace_seconds(topology: Topology) -> int:
     """Return how long a Pod may take to stop: as long as its longest request, and a little more."""
-    longest_ms = max((upstream.bounds.request_timeout_ms for upstream in topology.upstreams), default=0)
+    longest_ms = topology.longest_request_ms
     return PRE_STOP_SECONDS + math.ceil((longest_ms + DRAIN_MARGIN_MS) / 1000) + STOP_MARGIN_SECONDS
 
 

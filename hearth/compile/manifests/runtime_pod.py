@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from hearth.claim.base import quantity_bytes
 from hearth.claim.endpoints import RuntimeCapacity
 from hearth.claim.operations import only_vectors
 from hearth.claim.problems import ClaimError, Problem
@@ -69,11 +70,6 @@ DOWNLOAD_SECONDS: Final = 3600
 """Time that is allowed for a download before the rollout counts as failed, in seconds."""
 
 _COMPONENT: Final = "runtime"
-
-
-def _mebibytes(quantity: str) -> int:
-    number, unit = int(quantity[:-2]), quantity[-2:]
-    return number * {"Mi": 1, "Gi": 1024, "Ti": 1024**2}[unit]
 
 
 def _llamacpp_arguments(
@@ -226,7 +222,7 @@ def _small_engine(topology: Topology, upstream: Upstream, models: tuple[PodModel
     runtime, capacity = _declared(upstream)
     ollama = runtime.engine == "ollama"
     profile = image(topology.policy, "ollama" if ollama else "llamacpp")
-    size = _mebibytes(runtime.memory) * len(models)
+    size = quantity_bytes(runtime.memory) // 1024**2 * len(models)
     storage = f"{size * (2 if ollama else 1) + 256}Mi"
     bounds = resources(
         cpu=f"{500 * (runtime.threads or 1)}m",

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hearth.claim.base import quantity_bytes
 from hearth.claim.gpu_memory import (
     GIBIBYTE,
     KNOWN_ARCHITECTURES,
@@ -15,7 +16,6 @@ from hearth.claim.gpu_memory import (
     demand,
     gibibytes,
     product_bytes,
-    quantity_bytes,
     usable,
 )
 from hearth.claim.instances import Architecture, Instance
