@@ -20,11 +20,15 @@ versions_of() {
   done
 }
 
+# What else goes into an image: paths of the project, one a line.
+paths_of() { [ ! -e "$here/$1/inputs" ] || sed "s#^#$HEARTH_ROOT/#" "$here/$1/inputs"; }
+
 build() {
   local name=$1 ref root inputs context
   ref=$(ref_of "$name") || fail "versions.env has no reference for the image $name"
   root=$(sed -n 's/^ARG ROOT=//p' "$here/$name/Containerfile")
-  inputs=$( (hash_of "$here/$name" "$here/lib.sh" && versions_of "$name" && "$here/roots.sh" --ref "$root") | shasum256 | cut -c1-32)
+  # shellcheck disable=SC2046 # one path a word
+  inputs=$( (hash_of "$here/$name" "$here/lib.sh" $(paths_of "$name") && versions_of "$name" && "$here/roots.sh" --ref "$root") | shasum256 | cut -c1-32)
   [ "$("$HEARTH_ENGINE" image inspect --format '{{index .Config.Labels "dev.hearth.inputs"}}' "$ref" 2>/dev/null)" != "$inputs" ] || return 0
   say "image $ref (usually $(usual_seconds "$name") s)"
   context=$(mktemp -d)
@@ -39,7 +43,7 @@ build() {
 }
 
 # The longest first; each in a shell of its own so that its clean-up is its own.
-[ $# != 0 ] || set -- litellm model-gemma3-270m llamacpp postgres haproxy valkey client
+[ $# != 0 ] || set -- litellm model-gemma3-270m llamacpp postgres serve haproxy valkey client
 "$here/roots.sh" python base # shared by several
 failed=0 running=0
 for name in "$@"; do

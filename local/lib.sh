@@ -71,7 +71,7 @@ hash_of() {
   local path
   for path in "$@"; do
     if [ -d "$path" ]; then
-      (cd "$path" && find . -type f | LC_ALL=C sort | while read -r file; do shasum256 "$file"; done)
+      (cd "$path" && find . -type f -not -path "*/__pycache__/*" | LC_ALL=C sort | while read -r file; do shasum256 "$file"; done)
     else
       shasum256 "$path" | sed "s#$HEARTH_ROOT/##"
     fi

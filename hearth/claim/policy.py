@@ -197,5 +197,18 @@ class Policy(Shape):
     """Facts of the cluster: its domain and its DNS."""
     registry: Registry = Registry()
     """Where images come from."""
+    serve_image: (
+        Annotated[
+            str,
+            matching(
+                r"^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?@sha256:[0-9a-f]{64}$",
+                "an image by digest, such as registry.example/hearth/serve@sha256:<digest>",
+                max_length=255,
+            ),
+        ]
+        | None
+    ) = None
+    """Image of Hearth's own processes, which you build and push yourself (images/README.md); needed by what runs them
+    in the cluster, with `images: pinned`. The local build has its own."""
     bounds: Bounds = Bounds()
     """Upper bounds that no endpoint may exceed."""

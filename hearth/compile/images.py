@@ -15,7 +15,7 @@ from hearth.claim.policy import Policy
 from hearth.claim.problems import ClaimError, Problem
 from hearth.versions import versions
 
-ImageName = Literal["litellm", "postgres", "valkey", "haproxy", "llamacpp", "ollama", "vllm", "python"]
+ImageName = Literal["litellm", "postgres", "valkey", "haproxy", "llamacpp", "ollama", "vllm", "python", "serve"]
 """A program that Hearth runs in a container."""
 
 
@@ -43,6 +43,11 @@ _VERSIONS: Final = versions()
 POSTGRES_BINARIES: Final = f"/usr/lib/postgresql/{_VERSIONS['POSTGRES_MAJOR']}/bin"
 """Folder of PostgreSQL's programs, the same in both builds."""
 
+
+def _serve(reference: str) -> ImageProfile:
+    return ImageProfile(reference, 10006, 10006, ("/opt/hearth/bin/hearth",), python="/usr/bin/python3")
+
+
 _LOCAL: Final[dict[ImageName, ImageProfile]] = {
     "litellm": ImageProfile(
         _VERSIONS["IMAGE_LITELLM"], 10001, 10001, ("/opt/litellm/bin/litellm",), python="/usr/bin/python3"
@@ -52,6 +57,7 @@ _LOCAL: Final[dict[ImageName, ImageProfile]] = {
     "haproxy": ImageProfile(_VERSIONS["IMAGE_HAPROXY"], 10004, 10004, ("/usr/sbin/haproxy",)),
     "llamacpp": ImageProfile(_VERSIONS["IMAGE_LLAMACPP"], 10005, 10005, ("/usr/bin/python3", "/opt/llama/server.py")),
     "python": ImageProfile(_VERSIONS["IMAGE_CLIENT"], 20001, 20001, ("/usr/bin/python3",)),
+    "serve": _serve(_VERSIONS["IMAGE_SERVE"]),
 }
 """The images of `images/`; their users are the numbers of images/roots.sh."""
 
@@ -92,6 +98,18 @@ def image(policy: Policy, name: ImageName) -> ImageProfile:
         ClaimError: that build has no such image.
     """
     local = policy.images == "localBuild"
+    if name == "serve" and not local:
+        if policy.serve_image is None:
+            raise ClaimError(
+                [
+                    Problem(
+                        "hearth:policy.serveImage",
+                        "is missing, and a process of Hearth's own is to run in the cluster",
+                        "Build and push it (images/README.md), and write down its digest",
+                    )
+                ]
+            )
+        return _serve(policy.serve_image)
     profile = (_LOCAL if local else _PUBLISHED).get(name)
     if profile is None:
         built, other = ("local build", "pinned") if local else ("published set", "localBuild")
