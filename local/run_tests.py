@@ -50,7 +50,7 @@ class Part:
 
 def parts(*, edge: bool) -> tuple[Part, ...]:
     """Return the parts of `make test`; without `edge` those that need no container hosts."""
-    on_cluster = {"HEARTH_CLUSTER": CLUSTER}
+    on_cluster, kept = {"HEARTH_CLUSTER": CLUSTER}, {"HEARTH_KEEP_CLUSTER": "1"}
     hosts = ("hosts",) if edge else ()
     made = [
         Part("checks", ("local/check.sh",)),
@@ -60,11 +60,19 @@ def parts(*, edge: bool) -> tuple[Part, ...]:
         Part("gateway", (*PYTEST, "tests/wire", "-m", "gateway and not long"), ("checks", "programs")),
         Part("create", ("local/cluster.sh",), ("prepare",), on_cluster, nice=5),
         # a test of the cluster has a host beside it
-        Part("cluster", (*PYTEST, "tests/cluster"), ("checks", "create", *hosts), {"HEARTH_KEEP_CLUSTER": "1"}),
+        Part("cluster", (*PYTEST, "tests/cluster", "-m", "not apart and not long"), ("checks", "create", *hosts), kept),
+        # these mostly wait for Pods
+        Part("apart", (*PYTEST, "tests/cluster", "-m", "apart and not long"), ("checks", "create"), kept, nice=5),
     ]
     if "HEARTH_KEEP_CLUSTER" not in os.environ:
         made.append(
-            Part("delete", ("local/cluster-down.sh",), ("create", "cluster"), on_cluster, even_after_failures=True)
+            Part(
+                "delete",
+                ("local/cluster-down.sh",),
+                ("create", "cluster", "apart"),
+                on_cluster,
+                even_after_failures=True,
+            )
         )
     if edge:
         made += [

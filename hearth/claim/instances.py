@@ -78,7 +78,7 @@ class InstanceSource(Shape):
     """Where the files come from, if not from Hugging Face."""
 
     image: ImageSource
-    """A folder in a container image, which has `cp`."""
+    """A folder in a container image, which has `sh` and `cp`."""
 
 
 class Toleration(Shape):

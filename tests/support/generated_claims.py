@@ -295,6 +295,7 @@ class Generator:
                 0.1,
                 egress=lambda: "none",
                 adopt=lambda: {"namespaces": ["null", "team-a"]} if self.often(0.2) else {},
+                serveImage=lambda: f"registry.example/hearth/serve@{DIGEST}",
                 registry=lambda: self.maybe(0.5, mirror=lambda: "m.example:5000/p", pullSecret=lambda: "pull"),
                 cluster=lambda: self.maybe(
                     0.5,

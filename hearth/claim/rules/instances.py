@@ -70,6 +70,9 @@ def volume(draft: Draft) -> Iterator[Finding]:
     """S3-85: the volume holds the files, and what vLLM compiles."""
     for place, instance in _instances(draft):
         room, needed = quantity_bytes(instance.model_cache_size), instance.total_bytes + CACHE_BYTES
+        if instance.source is not None:
+            # While a file is checked it is there twice.
+            needed += max((file.bytes for file in instance.files.values()), default=0)
         if room < needed:
             yield Finding(
                 (*place, "modelCacheSize"),

@@ -164,9 +164,18 @@ def _fetching(topology: Topology, profile: ImageProfile, models: tuple[PodModel,
     else:
         settings["COPIED"] = f"{_VOLUME}/copied"
         source = instance.source.image
-        copier = ImageProfile(source.ref, profile.user, profile.group, ("cp",))
-        arguments = ["-r", f"{source.path}/.", settings["COPIED"]]
-        made.append(container("copy", copier, args=arguments, resources=bounds, mounts=[mount("models", _VOLUME)]))
+        made.append(
+            container(
+                "copy",
+                ImageProfile(source.ref, profile.user, profile.group, ()),
+                # Once: when all files were found right, the next start copies nothing.
+                command=["/bin/sh", "-c", 'test -e "$1" || cp -r "$2/." "$3"', "copy"],
+                args=[f"/copied/{snapshot_name(instance)}", source.path, "/copied/files"],
+                resources=bounds,
+                # An image can say anything: it has no way to what was checked.
+                mounts=[{**mount("models", "/copied"), "subPath": "copied"}],
+            )
+        )
     hub = [mount("hub", "/etc/hub-credentials", read_only=True)] if hub_volume(models) else []
     checker = image(topology.policy, "llamacpp")
     made.append(

@@ -61,6 +61,12 @@ INSTANCES = (
         modelCacheSize="20Gi",
     ),
     case(
+        "an instance whose files come out of an image, and whose volume has no room for one of them twice",
+        ".modelCacheSize: is 4.7 GiB too small for the files and 8 GiB of compiled code. Write at least 30Gi.",
+        source={"image": {"ref": f"registry.example/qwen@sha256:{'c' * 64}", "path": "/models/qwen"}},
+        modelCacheSize="25Gi",
+    ),
+    case(
         "an instance that generates and embeds",
         [
             ".embeddingSpace: is missing, and embedding needs it. Name the revision of the space.",

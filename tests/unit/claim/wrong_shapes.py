@@ -46,7 +46,7 @@ SHAPES = (
             (
                 "hearth:policy[a name that is not shown]: is not a field of this part of the claim. Known "
                 "fields: adopt, bounds, cluster, clusterCidrs, credentials, egress, evidence, evidenceWaiver, images, "
-                "plaintext, registry, vendor."
+                "plaintext, registry, serveImage, vendor."
             )
         ],
     ),

@@ -61,7 +61,7 @@ TENANTS = (
             (
                 "hearth:policy.trustStore: is not a field of this part of the claim. Known fields: adopt, bounds, "
                 "cluster, clusterCidrs, credentials, egress, evidence, evidenceWaiver, images, plaintext, registry, "
-                "vendor."
+                "serveImage, vendor."
             )
         ],
     ),

@@ -1,6 +1,7 @@
 # Brings every file that /etc/llm-snapshot/files lists to $SNAPSHOT, each as fetch.sh does: `<sha256> <bytes> <path>` a
-# line. They come from below $BASE_URL, or a container before this one has copied them to $COPIED. A file that was found
-# right once is not read again at the next start, so that a large model does not wait for its own digest.
+# line. They come from below $BASE_URL, or a container before this one has copied them to $COPIED/files, unless it found
+# $COPIED/<name of the snapshot>. A file that was found right once is not read again at the next start, so that a large
+# model does not wait for its own digest.
 set -eu
 umask 027
 mkdir -p "$CACHE" "$SNAPSHOTS"
@@ -21,7 +22,13 @@ while read -r sha256 bytes path; do
   mkdir -p "$(dirname "$file")"
   url=
   if [ -n "${COPIED:-}" ]; then
-    [ -f "$file" ] || cp "$COPIED/$path" "$file.part"
+    if [ ! -e "$COPIED/files/$path" ]; then
+      rm -f "$COPIED/${SNAPSHOT##*/}"
+      echo "model: $path is not in the image, or was lost from the volume; then the next Pod copies all files again" >&2
+      exit 1
+    fi
+    # Not moved: what wrote it might still have it under another name.
+    cp "$COPIED/files/$path" "$file.part"
   else
     url=$BASE_URL/$path
   fi
@@ -31,7 +38,10 @@ while read -r sha256 bytes path; do
     exit 1
   fi
   : >"$mark"
+  rm -f "${COPIED:-/nowhere}/files/$path"
 done </etc/llm-snapshot/files
 if [ -n "${COPIED:-}" ]; then
   rm -rf "$COPIED"
+  mkdir "$COPIED"
+  : >"$COPIED/${SNAPSHOT##*/}"
 fi

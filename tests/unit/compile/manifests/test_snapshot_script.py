@@ -118,14 +118,50 @@ def test_another_snapshot_makes_room_first(snapshot: Snapshot) -> None:
     assert sorted(file.name for file in (snapshot.volume / "snapshots").iterdir()) == ["two", "two.checked"]
 
 
-def test_files_out_of_an_image_are_checked_too(snapshot: Snapshot) -> None:
+def copy_of_the_image(snapshot: Snapshot) -> Path:
+    """Do what the container before it does, by its own command."""
     copied = snapshot.volume / "copied"
-    copied.parent.mkdir()
-    subprocess.run(["cp", "-r", str(snapshot.served), str(copied)], check=True)
-    (copied / "config.json").write_bytes(b"[]")
+    copied.mkdir(parents=True, exist_ok=True)
+    command = ["/bin/sh", "-c", 'test -e "$1" || cp -r "$2/." "$3"', "copy"]
+    subprocess.run([*command, str(copied / "one"), str(snapshot.served), str(copied / "files")], check=True)
+    return copied
+
+
+def test_files_out_of_an_image_are_checked_too(snapshot: Snapshot) -> None:
+    copied = copy_of_the_image(snapshot)
+    (copied / "files/config.json").write_bytes(b"[]")
     assert snapshot.bring(COPIED=str(copied)).returncode == 1
-    (copied / "config.json").write_bytes(FILES["config.json"])
+    copy_of_the_image(snapshot)
     assert snapshot.bring(COPIED=str(copied)).returncode == 0
     assert snapshot.found() == FILES
     assert snapshot.downloads() == 0
-    assert not copied.exists()
+    assert [file.name for file in copied.iterdir()] == ["one"], "the volume holds the files twice"
+
+
+def test_files_out_of_an_image_are_copied_once(snapshot: Snapshot) -> None:
+    copied = copy_of_the_image(snapshot)
+    assert snapshot.bring(COPIED=str(copied)).returncode == 0
+    copy_of_the_image(snapshot)
+    assert not (copied / "files").exists()
+    assert snapshot.bring(COPIED=str(copied)).returncode == 0
+
+
+def test_a_file_lost_from_the_volume_is_said_and_copied_by_the_next_pod(snapshot: Snapshot) -> None:
+    copied = copy_of_the_image(snapshot)
+    snapshot.bring(COPIED=str(copied))
+    (snapshot.volume / "snapshots/one/config.json").unlink()
+    done = snapshot.bring(COPIED=str(copied))
+    assert done.returncode == 1
+    assert "config.json is not in the image, or was lost" in done.stderr
+    copy_of_the_image(snapshot)
+    assert snapshot.bring(COPIED=str(copied)).returncode == 0
+    assert snapshot.found() == FILES
+
+
+def test_what_was_checked_is_no_file_that_the_image_still_has(snapshot: Snapshot) -> None:
+    copied = copy_of_the_image(snapshot)
+    kept = copied / "kept"
+    kept.hardlink_to(copied / "files/config.json")
+    inode = kept.stat().st_ino
+    assert snapshot.bring(COPIED=str(copied)).returncode == 0
+    assert (snapshot.volume / "snapshots/one/config.json").stat().st_ino != inode
