@@ -52,7 +52,7 @@ HAPROXY_SERIES = tuple(
 )
 """The series of HAProxy that the configurations are for; `pytest -k haproxy-3.0` chooses one."""
 IMAGE_SERIES = tuple(series for series in HAPROXY_SERIES if series >= versions()["HAPROXY_SERIES"])
-"""Those that an image has, so that front and guard run on them; older ones are of hosts, which run sidecars alone."""
+"""Those that an image has. Front and guard run on no other: older ones are of hosts, which run sidecars alone."""
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,18 @@ def haproxy_program(request: pytest.FixtureRequest) -> str:
 def haproxy_binary(haproxy_program: str, network: None) -> str:
     """The HAProxy under test, for a module with a network of its own."""
     return haproxy_program
+
+
+@pytest.fixture(scope="session", params=IMAGE_SERIES, ids=[f"haproxy-{series}" for series in IMAGE_SERIES])
+def image_haproxy_program(request: pytest.FixtureRequest) -> str:
+    """Each HAProxy that front and guard run on."""
+    return str(tool(f"haproxy-{request.param}") / "haproxy")
+
+
+@pytest.fixture(scope="module")
+def image_haproxy_binary(image_haproxy_program: str, network: None) -> str:
+    """The HAProxy of an image, for a module with a network of its own."""
+    return image_haproxy_program
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,6 @@
-"""Every compiled configuration is one that HAProxy accepts, without a warning."""
+"""Every compiled configuration is one that HAProxy accepts, without a warning: front and guard those of the images, a
+sidecar those of the hosts too. Nothing is started here.
+"""
 
 import dataclasses
 import subprocess
@@ -27,12 +29,6 @@ pytestmark = pytest.mark.wire
 PROJECT = Path(__file__).resolve().parents[2]
 STACKS = sorted(path.name.split(".")[1] for path in (PROJECT / "stacks").glob("Pulumi.*.yaml"))
 AUTHORITY = Authority("any CA")
-
-
-@pytest.fixture
-def binary(haproxy_program: str) -> str:
-    """HAProxy, without a network: nothing is started here."""
-    return haproxy_program
 
 
 def check(binary: str, configurations: Iterable[Path]) -> None:
@@ -90,19 +86,28 @@ def check_sidecar(binary: str, found: Claim, endpoint_id: str, folder: Path) -> 
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_the_example_stacks_compile_to_good_configurations(binary: str, tmp_path: Path, stack: str) -> None:
-    found = load_claim_file(PROJECT / "stacks" / f"Pulumi.{stack}.yaml").claim
-    check_gateway(binary, found, tmp_path)
-    for endpoint_id, endpoint in found.endpoints.items():
-        if endpoint.sidecar is not None:
-            check_sidecar(binary, found, endpoint_id, tmp_path)
+def test_the_example_stacks_have_good_fronts_and_guards(image_haproxy_program: str, tmp_path: Path, stack: str) -> None:
+    check_gateway(image_haproxy_program, load_claim_file(PROJECT / "stacks" / f"Pulumi.{stack}.yaml").claim, tmp_path)
 
 
-def test_a_claim_without_upstreams_compiles_to_a_good_configuration(binary: str, tmp_path: Path) -> None:
-    check_gateway(binary, claim(), tmp_path)
+def test_the_sidecars_of_the_example_stacks_are_good(haproxy_program: str, tmp_path: Path) -> None:
+    checked = 0
+    for stack in STACKS:
+        found = load_claim_file(PROJECT / "stacks" / f"Pulumi.{stack}.yaml").claim
+        for endpoint_id, endpoint in found.endpoints.items():
+            if endpoint.sidecar is not None:
+                check_sidecar(haproxy_program, found, endpoint_id, tmp_path)
+                checked += 1
+    assert checked > 0
 
 
-def test_forty_upstreams_of_every_kind_compile_to_a_good_configuration(binary: str, tmp_path: Path) -> None:
+def test_a_claim_without_upstreams_compiles_to_a_good_configuration(image_haproxy_program: str, tmp_path: Path) -> None:
+    check_gateway(image_haproxy_program, claim(), tmp_path)
+
+
+def test_forty_upstreams_of_every_kind_compile_to_a_good_configuration(
+    image_haproxy_program: str, tmp_path: Path
+) -> None:
     kinds = (
         private_endpoint("https://gpu.lan.test:8443/v1"),
         private_endpoint("https://10.77.0.1:8443"),
@@ -117,26 +122,46 @@ def test_forty_upstreams_of_every_kind_compile_to_a_good_configuration(binary: s
         providers=[provider(), provider("another")],
         cidrs=("0.0.0.0/0", "fd12::/64"),
     )
-    check_gateway(binary, found, tmp_path)
+    check_gateway(image_haproxy_program, found, tmp_path)
 
 
 @pytest.mark.parametrize("engine", ["ollama", "llamaCpp", "vllm"])
 @pytest.mark.parametrize("loopback", ["http://127.0.0.1:8081", "http://[::1]:8081", "http://localhost:8081"])
-def test_every_sidecar_is_good(binary: str, tmp_path: Path, engine: str, loopback: str) -> None:
+def test_every_sidecar_is_good(haproxy_program: str, tmp_path: Path, engine: str, loopback: str) -> None:
     runtime = {**sidecar_endpoint()["runtime"], "engine": engine, "loopback": loopback}
     largest = {"maxRequestBytes": 67_108_864, "maxResponseBytes": 268_435_456}
-    check_sidecar(binary, claim({"llama": sidecar_endpoint(runtime=runtime, sidecar=largest)}), "llama", tmp_path)
+    check_sidecar(
+        haproxy_program, claim({"llama": sidecar_endpoint(runtime=runtime, sidecar=largest)}), "llama", tmp_path
+    )
 
 
 PRINTABLE = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zs", "Zl", "Zp"]), min_size=1, max_size=200)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(PRINTABLE, PRINTABLE)
-@example("'\"\\ %[env(HOME)] ${HOME} #", "'\"\\ %[env(HOME)] ${HOME} #")
-@example("%", "%%")
-def test_no_text_of_the_claim_breaks_the_syntax(binary: str, tmp_path: Path, value: str, runtime_id: str) -> None:
+def written_by_somebody(value: str, runtime_id: str) -> Claim:
     capacity = {**sidecar_endpoint()["runtimeCapacity"], "physicalRuntimeId": runtime_id}
-    found = claim({"llama": sidecar_endpoint(headers={"x-team": value}, runtimeCapacity=capacity)})
-    check_gateway(binary, found, tmp_path)
-    check_sidecar(binary, found, "llama", tmp_path)
+    return claim({"llama": sidecar_endpoint(headers={"x-team": value}, runtimeCapacity=capacity)})
+
+
+any_text = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+HOSTILE_TEXTS = ("'\"\\ %[env(HOME)] ${HOME} #", "'\"\\ %[env(HOME)] ${HOME} #"), ("%", "%%")
+
+
+@any_text
+@given(PRINTABLE, PRINTABLE)
+@example(*HOSTILE_TEXTS[0])
+@example(*HOSTILE_TEXTS[1])
+def test_no_text_of_the_claim_breaks_front_or_guard(
+    image_haproxy_program: str, tmp_path: Path, value: str, runtime_id: str
+) -> None:
+    check_gateway(image_haproxy_program, written_by_somebody(value, runtime_id), tmp_path)
+
+
+@any_text
+@given(PRINTABLE, PRINTABLE)
+@example(*HOSTILE_TEXTS[0])
+@example(*HOSTILE_TEXTS[1])
+def test_no_text_of_the_claim_breaks_a_sidecar(
+    haproxy_program: str, tmp_path: Path, value: str, runtime_id: str
+) -> None:
+    check_sidecar(haproxy_program, written_by_somebody(value, runtime_id), "llama", tmp_path)

@@ -35,19 +35,19 @@ def front(binary: str, folder: Path) -> Haproxy:
     return Haproxy(binary, folder, [folder / "front.cfg"], [4000, 8406])
 
 
-def test_readiness_waits_for_the_first_answer_of_litellm(haproxy_binary: str, tmp_path: Path) -> None:
+def test_readiness_waits_for_the_first_answer_of_litellm(image_haproxy_binary: str, tmp_path: Path) -> None:
     """HAProxy begins with LiteLLM up, and a LiteLLM that accepts and stays silent is not ready."""
     with CountingUpstream("127.0.0.1", 4001) as upstream:
         upstream.checks_answered.clear()
-        with front(haproxy_binary, tmp_path):
+        with front(image_haproxy_binary, tmp_path):
             assert PROBE.request("GET", "/readyz").status == 503
             upstream.checks_answered.set()
             assert wait_for(lambda: PROBE.request("GET", "/readyz").status == 200)
 
 
 @pytest.fixture(scope="module")
-def haproxy(haproxy_binary: str, folder: Path) -> Iterator[Haproxy]:
-    with front(haproxy_binary, folder) as running:
+def haproxy(image_haproxy_binary: str, folder: Path) -> Iterator[Haproxy]:
+    with front(image_haproxy_binary, folder) as running:
         yield running
 
 

@@ -15,9 +15,7 @@ from hearth.compile.names import home
 from hearth.topology.resolve import resolve
 from tests.support.pki import Authority
 from tests.support.proxy_claims import capacity, claim, private_endpoint
-from tests.support.tools import tool
 from tests.wire.client import Answer, Server, head, wait_for
-from tests.wire.conftest import IMAGE_SERIES
 from tests.wire.counting import Connection, CountingUpstream, Gate, Request, answers, streams_until
 from tests.wire.dns_stub import DnsStub
 from tests.wire.front_bench import front_files
@@ -35,12 +33,6 @@ from tests.wire.guard_bench import (
 from tests.wire.haproxy import Haproxy
 
 pytestmark = pytest.mark.wire
-
-
-@pytest.fixture(scope="module", params=IMAGE_SERIES, ids=[f"haproxy-{series}" for series in IMAGE_SERIES])
-def haproxy_program(request: pytest.FixtureRequest) -> str:
-    """HAProxy as front and guard run on it."""
-    return str(tool(f"haproxy-{request.param}") / "haproxy")
 
 
 ENDPOINTS = Authority("the endpoint's CA")
@@ -140,11 +132,11 @@ def dns(network: None) -> Iterator[DnsStub]:
 
 
 @pytest.fixture
-def site(haproxy_binary: str, dns: DnsStub, tmp_path: Path) -> Iterator[Site]:
+def site(image_haproxy_binary: str, dns: DnsStub, tmp_path: Path) -> Iterator[Site]:
     with contextlib.ExitStack() as running:
-        guards = {number: running.enter_context(guard(haproxy_binary, tmp_path, number)) for number in (0, 1)}
-        doors = [running.enter_context(front(haproxy_binary, tmp_path, number)) for number in (0, 1)]
-        yield Site(haproxy_binary, tmp_path, doors, guards)
+        guards = {number: running.enter_context(guard(image_haproxy_binary, tmp_path, number)) for number in (0, 1)}
+        doors = [running.enter_context(front(image_haproxy_binary, tmp_path, number)) for number in (0, 1)]
+        yield Site(image_haproxy_binary, tmp_path, doors, guards)
 
 
 @pytest.fixture
@@ -304,13 +296,13 @@ def test_a_guard_that_drains_ends_its_streams_and_takes_nothing_new(site: Site, 
     ids=["another CA", "another name"],
 )
 def test_what_is_not_the_guard_sees_no_request(
-    haproxy_binary: str, tmp_path: Path, authority: Authority, host: str
+    image_haproxy_binary: str, tmp_path: Path, authority: Authority, host: str
 ) -> None:
     certificate = leaf(authority, tmp_path / "impostor", host)
     with (
         CountingUpstream("127.0.0.1", PORTS[0], tls=certificate) as first,
         CountingUpstream("127.0.0.1", PORTS[1], tls=certificate) as second,
-        front(haproxy_binary, tmp_path, 0) as door,
+        front(image_haproxy_binary, tmp_path, 0) as door,
     ):
         answer = door.request("POST", CHAT, b"{}")
         assert (answer.status, answer.headers["x-refusal"]) == (503, "unavailable")

@@ -27,7 +27,7 @@ def auth(mode: str, **more: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def bench(haproxy_binary: str, folder: Path) -> Iterator[Bench]:
+def bench(image_haproxy_binary: str, folder: Path) -> Iterator[Bench]:
     url = f"https://{NAME}:8443/base/v1"
     bounds = capacity(2, 2, request_ms=3_000, setup_ms=2_000)
     found = claim(
@@ -51,7 +51,7 @@ def bench(haproxy_binary: str, folder: Path) -> Iterator[Bench]:
         "ENDPOINT_CREDENTIAL_NEWLINE": f"{CREDENTIAL}\n",
         "ENDPOINT_CREDENTIAL_UNQUEUED": CREDENTIAL,
     }
-    with running_guard(haproxy_binary, folder, found, authority=OWN, environment=environment) as running:
+    with running_guard(image_haproxy_binary, folder, found, authority=OWN, environment=environment) as running:
         running.dns.names[NAME] = [INSIDE]
         yield running
 

@@ -28,7 +28,7 @@ FAILED = (502, "upstream_certificate_failed")
 
 
 @pytest.fixture(scope="module")
-def bench(haproxy_binary: str, folder: Path) -> Iterator[Bench]:
+def bench(image_haproxy_binary: str, folder: Path) -> Iterator[Bench]:
     found = claim(
         {
             "named": private_endpoint(f"https://{NAME}:8443/v1", runtimeCapacity=capacity(setup_ms=1_000)),
@@ -49,7 +49,9 @@ def bench(haproxy_binary: str, folder: Path) -> Iterator[Bench]:
         "ENDPOINT_CREDENTIAL_DEAD": "dead-credential",
         "LLM_PROVIDER_KEY_vendor_api_key": "vendor-credential",
     }
-    with running_guard(haproxy_binary, folder, found, authority=OWN, public=PUBLIC, environment=environment) as running:
+    with running_guard(
+        image_haproxy_binary, folder, found, authority=OWN, public=PUBLIC, environment=environment
+    ) as running:
         running.dns.names.update({NAME: [INSIDE], VENDOR: ["9.9.9.9"], "dead.lan.test": [ALSO_INSIDE]})
         yield running
 

@@ -46,7 +46,7 @@ EVERYWHERE = (
 
 
 @pytest.fixture(scope="module")
-def bench(haproxy_binary: str, folder: Path) -> Iterator[Bench]:
+def bench(image_haproxy_binary: str, folder: Path) -> Iterator[Bench]:
     found = claim(
         {
             "narrow": private_endpoint(f"https://{NAME}:8443/v1"),
@@ -68,7 +68,9 @@ def bench(haproxy_binary: str, folder: Path) -> Iterator[Bench]:
         "ENDPOINT_CREDENTIAL_OTHER_NAME": "other-credential",
         "LLM_PROVIDER_KEY_vendor_api_key": "vendor-key",
     }
-    with running_guard(haproxy_binary, folder, found, authority=OWN, public=OWN, environment=environment) as running:
+    with running_guard(
+        image_haproxy_binary, folder, found, authority=OWN, public=OWN, environment=environment
+    ) as running:
         yield running
 
 
