@@ -1,7 +1,6 @@
 """A Kubernetes API that says which cluster it is and what is in it. It listens on loopback."""
 
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,6 +8,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import yaml
+
+from tests.support.serving import serving
 
 
 def kubeconfig(server: str = "https://127.0.0.1:1", **more: Any) -> str:
@@ -119,11 +120,5 @@ def cluster_with(uid: str, objects: Sequence[dict[str, Any]] = (), failures: Seq
         def log_message(self, *args: object) -> None:
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield kubeconfig(f"http://127.0.0.1:{server.server_address[1]}")
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
+        yield kubeconfig(f"http://127.0.0.1:{server.server_address[1]}")

@@ -2,7 +2,6 @@
 
 import secrets
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import yaml
 from tests.support.compiling import compiled_litellm
 from tests.support.processes import Processes, free_port
 from tests.support.scripted_upstream import Handler
+from tests.support.serving import serving
 from tests.support.tools import tool
 
 LITELLM_PROGRAMS = ("image", "published")
@@ -91,33 +91,30 @@ class LiteLLM:
 @contextmanager
 def litellm(program: LiteLLMProgram, folder: Path, database_url: str, valkey_port: int) -> Iterator[LiteLLM]:
     """Start two replicas over a migrated database, in front of a scripted upstream."""
-    upstream = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=upstream.serve_forever, daemon=True).start()
-    master_key = f"sk-{secrets.token_hex(16)}"
-    environment = {
-        **program.environment(folder),
-        "LITELLM_MODE": "PRODUCTION",
-        "LITELLM_LOG": "ERROR",
-        "LITELLM_MASTER_KEY": master_key,
-        "LITELLM_SALT_KEY": f"sk-{secrets.token_hex(16)}",
-        "STORE_MODEL_IN_DB": "False",
-        "DISABLE_SCHEMA_UPDATE": "true",
-        "DATABASE_URL": database_url,
-    }
-    config = folder / "config.yaml"
-    config.write_text(yaml.safe_dump(_config(upstream.server_address[1], valkey_port)))
-    ports, processes = (free_port(), free_port()), Processes(folder)
-    first, second = (f"http://127.0.0.1:{port}" for port in ports)
-    try:
-        for number, port in enumerate(ports):
-            processes.start(f"litellm-{number}", program.command(config, port), environment)
-        processes.wait(lambda: is_alive(first) and is_alive(second))
-        origin = f"http://127.0.0.1:{upstream.server_address[1]}"
-        yield LiteLLM(master_key, (first, second), urlsplit(database_url).path[1:], origin, folder)
-    finally:
-        processes.stop()
-        upstream.shutdown()
-        upstream.server_close()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as upstream:
+        master_key = f"sk-{secrets.token_hex(16)}"
+        environment = {
+            **program.environment(folder),
+            "LITELLM_MODE": "PRODUCTION",
+            "LITELLM_LOG": "ERROR",
+            "LITELLM_MASTER_KEY": master_key,
+            "LITELLM_SALT_KEY": f"sk-{secrets.token_hex(16)}",
+            "STORE_MODEL_IN_DB": "False",
+            "DISABLE_SCHEMA_UPDATE": "true",
+            "DATABASE_URL": database_url,
+        }
+        config = folder / "config.yaml"
+        config.write_text(yaml.safe_dump(_config(upstream.server_address[1], valkey_port)))
+        ports, processes = (free_port(), free_port()), Processes(folder)
+        first, second = (f"http://127.0.0.1:{port}" for port in ports)
+        try:
+            for number, port in enumerate(ports):
+                processes.start(f"litellm-{number}", program.command(config, port), environment)
+            processes.wait(lambda: is_alive(first) and is_alive(second))
+            origin = f"http://127.0.0.1:{upstream.server_address[1]}"
+            yield LiteLLM(master_key, (first, second), urlsplit(database_url).path[1:], origin, folder)
+        finally:
+            processes.stop()
 
 
 def _config(upstream_port: int, valkey_port: int) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """The whole program against Pulumi's mocks: what it declares for a stack's configuration, or what it refuses."""
 
+import atexit
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -57,15 +59,40 @@ def declare(
         environment: variables beside those of the test; KUBECONFIG is a cluster of the identity `UID` unless given.
     """
     values = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
-    given = {"config": values, "secret": secret, "outputs": outputs or {}, "root": str(root)}
-    with cluster_with(UID, objects) as kubeconfig:
-        done = subprocess.run(
-            [sys.executable, str(ROOT / "tests/support/run_program.py"), stack],
-            input=json.dumps(given),
-            capture_output=True,
+    given = {"stack": stack, "config": values, "secret": secret, "outputs": outputs or {}, "root": str(root)}
+    with cluster_with(UID, objects) as kubeconfig, tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "answer.json"
+        variables = {**os.environ, "KUBECONFIG": kubeconfig, **environment}
+        _programs().ask({**given, "environment": variables, "answer": str(answer)})
+        return dict(json.loads(answer.read_text()))
+
+
+class _Programs:
+    """The process that runs the program, in a fork for each question."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(ROOT / "tests/support/run_program.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             text=True,
             cwd=ROOT,
-            env={**os.environ, "KUBECONFIG": kubeconfig, "PYTHONPATH": str(ROOT), **environment},
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+        atexit.register(self.end)
+
+    def ask(self, question: dict[str, Any]) -> None:
+        """Let it answer a question into the file that the question names."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps(question), file=self._process.stdin, flush=True)
+        said = self._process.stdout.readline().strip()
+        file = Path(question["answer"])
+        assert said == "0", (said, file.read_text()[-3000:] if file.exists() else "nothing was written")
+
+    def end(self) -> None:
+        """It ends when there are no more questions."""
+        self._process.communicate()
+
+
+_programs = cache(_Programs)

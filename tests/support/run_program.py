@@ -1,18 +1,26 @@
-"""Run the program against Pulumi's mocks, and print what it declared; `tests.support.program` starts it.
+"""Run the program against Pulumi's mocks as often as it is asked to; `tests.support.program` starts it and asks.
 
-Pulumi keeps its settings in globals, so that every run gets a process of its own.
+Pulumi keeps its settings in globals, so that every run gets a process of its own: a fork of this one, which has run
+nothing, and has imported everything, for that takes longer than a run. A question is a line of JSON: `stack`, `config`,
+`secret`, `outputs`, `root`, `environment`, and `answer`, the file that the answer is to be written into.
 """
 
 import json
+import os
 import sys
+import traceback
+from pathlib import Path
 from typing import Any
 
 import pulumi
+from kubernetes.client.api import apps_v1_api, core_v1_api  # noqa: F401 - what a run would import by itself
 from pulumi.runtime import mocks
 from pulumi.runtime.config import set_all_config
 
-STACK = sys.argv[1]
-GIVEN: dict[str, Any] = json.load(sys.stdin)
+from hearth.cluster.program import run
+
+GIVEN: dict[str, Any] = {}
+"""What is asked."""
 inputs: list[tuple[str, str, dict[str, Any]]] = []
 declared: list[dict[str, Any]] = []
 former: dict[str, set[str]] = {}
@@ -46,7 +54,7 @@ class Monitor(mocks.MockMonitor):
         # As the engine makes it: with the types of all parents but the stack.
         above = parent.split("::")[2] if parent else ""
         whole = type_ if above in ("", "pulumi:pulumi:Stack") else f"{above}${type_}"
-        return f"urn:pulumi:{STACK}::hearth::{whole}::{name}"
+        return f"urn:pulumi:{GIVEN['stack']}::hearth::{whole}::{name}"
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - Pulumi's name
         response = super().RegisterResource(request)
@@ -70,39 +78,54 @@ class Monitor(mocks.MockMonitor):
         return response
 
 
-recorder = Recorder()
-mocks.set_mocks(recorder, project="hearth", stack=STACK, preview=False, monitor=Monitor(recorder))
-set_all_config(GIVEN["config"], GIVEN["secret"])
-pulumi.get_root_directory = lambda: GIVEN["root"]
-# There is no stack to export to.
-pulumi.export = lambda name, value: exported.update({name: value if isinstance(value, str | list) else None})
-pulumi.log.warn = lambda text, *_: warned.append(text)
+def answer() -> dict[str, Any]:
+    """Run the program, and return what it declared."""
+    recorder = Recorder()
+    mocks.set_mocks(recorder, project="hearth", stack=GIVEN["stack"], preview=False, monitor=Monitor(recorder))
+    set_all_config(GIVEN["config"], GIVEN["secret"])
+    pulumi.get_root_directory = lambda: GIVEN["root"]
+    # There is no stack to export to.
+    pulumi.export = lambda name, value: exported.update({name: value if isinstance(value, str | list) else None})
+    pulumi.log.warn = lambda text, *_: warned.append(text)
+    refused = None
+    try:
+        pulumi.runtime.test(run)()
+    except pulumi.RunError as error:
+        refused = str(error)
+    return {
+        "resources": [[typ, name] for typ, name, _ in inputs],
+        "inputs": {f"{typ}|{name}": given for typ, name, given in inputs},
+        "declared": declared,
+        "aliases": {
+            urn.split("$")[-1].replace("::", "|", 1): sorted(old.split("::")[-1] for old in olds)
+            for urn, olds in former.items()
+        },
+        "exported": exported,
+        "warned": warned,
+        "ignored": ignored,
+        "options": options,
+        **({} if refused is None else {"refused": refused}),
+    }
 
 
-@pulumi.runtime.test
 def main() -> None:
-    from hearth.cluster.program import run
+    """Answer each question in a fork, and say its exit code, until there are no more."""
+    for line in sys.stdin:
+        process = os.fork()
+        if process == 0:
+            status = 1
+            try:
+                GIVEN.update(json.loads(line))
+                os.environ.update(GIVEN["environment"])
+                Path(GIVEN["answer"]).write_text(json.dumps(answer(), default=str))
+                status = 0
+            except BaseException:
+                Path(GIVEN["answer"]).write_text(traceback.format_exc())
+            finally:
+                # without what the parent has to do at its end
+                os._exit(status)
+        print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
 
-    run()
 
-
-refused = None
-try:
+if __name__ == "__main__":
     main()
-except pulumi.RunError as error:
-    refused = str(error)
-result = {
-    "resources": [[typ, name] for typ, name, _ in inputs],
-    "inputs": {f"{typ}|{name}": given for typ, name, given in inputs},
-    "declared": declared,
-    "aliases": {
-        urn.split("$")[-1].replace("::", "|", 1): sorted(old.split("::")[-1] for old in olds)
-        for urn, olds in former.items()
-    },
-    "exported": exported,
-    "warned": warned,
-    "ignored": ignored,
-    "options": options,
-    **({} if refused is None else {"refused": refused}),
-}
-print(json.dumps(result, default=str))

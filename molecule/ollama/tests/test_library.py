@@ -9,7 +9,6 @@ import http.server
 import re
 import ssl
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from cryptography import x509
 
 from tests.support.edge import EdgeHost, ephemeral, hosts, play
 from tests.support.pki import Authority
+from tests.support.serving import serving
 
 REGISTRY = "registry.ollama.ai"
 BLOBS = "blobs.library.test"
@@ -84,18 +84,12 @@ def digest(host: EdgeHost, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     gateway = host.run("ip route show default").split()[2]
     server = http.server.ThreadingHTTPServer((gateway, 443), type("Here", (Library,), {"folder": folder}))
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
     host.run("printf %%s %s >/usr/local/share/ca-certificates/library.crt && update-ca-certificates", authority.pem)
     host.run("echo %s >>/etc/hosts", f"{gateway} {REGISTRY} {BLOBS}")
-    try:
+    with serving(server):
         yield hashlib.sha256(manifest).hexdigest()
-    finally:
         with contextlib.suppress(subprocess.SubprocessError):
             host.run("rm /usr/local/share/ca-certificates/library.crt && update-ca-certificates --fresh")
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def declare(digest: str) -> None:

@@ -5,7 +5,6 @@ import json
 import ssl
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
+
+from tests.support.serving import serving
 
 ASK = (Path(__file__).parents[3] / "roles/tls_sidecar/files/ask.py").read_text(encoding="utf-8")
 
@@ -56,20 +57,16 @@ def question(tmp_path: Path) -> Iterator[dict[str, object]]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tmp_path / "pem")
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield {
-        "address": "127.0.0.1",
-        "port": server.server_port,
-        "host": "gpu.lan.test",
-        "bundle": bundle,
-        "header": "Authorization",
-        "credential": "Bearer good",
-        "path": "/sidecar/health",
-    }
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(server):
+        yield {
+            "address": "127.0.0.1",
+            "port": server.server_port,
+            "host": "gpu.lan.test",
+            "bundle": bundle,
+            "header": "Authorization",
+            "credential": "Bearer good",
+            "path": "/sidecar/health",
+        }
 
 
 def asked(question: dict[str, object]) -> subprocess.CompletedProcess[str]:

@@ -6,13 +6,14 @@ import importlib.util
 import os
 import subprocess
 import sys
-import threading
 import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.serving import serving
 
 FILE = Path(__file__).parents[3] / "plugins/modules/download.py"
 CONTENT = bytes(range(256)) * 4096
@@ -68,12 +69,8 @@ def module() -> Any:
 def source() -> Iterator[Source]:
     server = Source(("127.0.0.1", 0), Handler)
     server.asked = []
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(server):
+        yield server
 
 
 def bring(module: Any, source: Source, dest: Path, *, spare: int = 0, attempts: int = 3, dry: bool = False) -> int:

@@ -4,8 +4,9 @@ import http.server
 import json
 import subprocess
 import sys
-import threading
 from pathlib import Path
+
+from tests.support.serving import serving
 
 PROGRAM = (Path(__file__).parents[3] / "roles/ollama/files/on_processor.py").read_text(encoding="utf-8")
 LOADED = {"models": [{"name": "gpu", "size_vram": 5}, {"name": "cpu", "size_vram": 0}, {"name": "old"}]}
@@ -24,14 +25,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def test_models_without_anything_in_a_gpus_memory_are_named() -> None:
-    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serving(http.server.HTTPServer(("127.0.0.1", 0), Handler)) as server:
         command = [sys.executable, "-I", "-c", PROGRAM, f"http://127.0.0.1:{server.server_port}"]
         found = subprocess.run(command, capture_output=True, text=True, check=True)
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
     assert found.stdout.split() == ["cpu", "old"]

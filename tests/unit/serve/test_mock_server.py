@@ -2,7 +2,6 @@
 
 import http.client
 import socket
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,17 +10,13 @@ import openai
 import pytest
 
 from hearth.serve.mock_server import ANSWER, DIMENSIONS, LARGEST_REQUEST, MODEL, MOST_INPUTS, Server
+from tests.support.serving import serving
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    made = Server(("127.0.0.1", 0))
-    thread = threading.Thread(target=made.serve_forever, daemon=True)
-    thread.start()
-    yield made
-    made.shutdown()
-    made.server_close()
-    thread.join()
+    with serving(Server(("127.0.0.1", 0))) as made:
+        yield made
 
 
 @pytest.fixture
