@@ -6,6 +6,7 @@ Pure: nothing here looks a name up.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final, Literal
 
@@ -111,6 +112,7 @@ def classify(address: IPAddress) -> Verdict:
     raise AssertionError("the table covers every address")
 
 
+@cache
 def ranges(scope: Scope, version: Literal[4, 6]) -> tuple[IPNetwork, ...]:
     """Return exactly the addresses of one scope and one IP version, as ranges in ascending order."""
     decided: list[IPNetwork] = []

@@ -5,6 +5,7 @@ Only what is allowed is listed: an address that no range contains is refused, wh
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 
 from hearth.claim.addresses import IPNetwork, inside, ranges
@@ -20,6 +21,7 @@ class Allowed:
     """Ranges of IPv6 in ascending order."""
 
 
+@cache
 def public_addresses() -> Allowed:
     """Return what a public upstream may resolve to: every public address and no other."""
     return _allowed((*ranges("public", 4), *ranges("public", 6)))
