@@ -15,6 +15,8 @@ That is more than a body's fields, and never less.
 """
 
 import ast
+import hashlib
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -75,6 +77,22 @@ def litellm_names(site: Path) -> frozenset[str]:
         if not path.startswith(_OTHER_VENDORS) or path.startswith(_OUR_VENDOR):
             found |= names(file.read_text(encoding="utf-8"))
     return frozenset(found)
+
+
+def kept_names(home: Path) -> frozenset[str]:
+    """Return the names of the LiteLLM of one of the tests' programs.
+
+    The folder has the digest of what made it in its name and never changes, so that they are kept there for the
+    next run.
+    """
+    file = home / f"names-{hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]}.txt"
+    if not file.exists():
+        [site] = home.glob("lib/python3*/site-packages")
+        text = "\n".join(sorted(litellm_names(site)))
+        part = file.with_name(f"{file.name}.{os.getpid()}")
+        part.write_text(text, encoding="utf-8")
+        part.rename(file)
+    return frozenset(file.read_text(encoding="utf-8").split("\n"))
 
 
 def main(sites: Iterable[str]) -> None:

@@ -67,7 +67,9 @@ class Haproxy:
         """Return whether nobody listens on its ports."""
         for port in self._ports:
             with contextlib.suppress(ConnectionRefusedError):
-                socket.create_connection(("127.0.0.1", port), 1).close()
+                # one that is just being closed resets what waited to be accepted
+                with contextlib.suppress(ConnectionResetError):
+                    socket.create_connection(("127.0.0.1", port), 1).close()
                 return False
         return True
 

@@ -17,7 +17,7 @@ import yaml
 from hearth.intake.requests import OPERATION_PATHS
 from tests.support.intake import LEAK, START_SECONDS, VERSIONS, Gateway
 from tests.support.litellm import LiteLLMProgram
-from tests.support.litellm_reads import RECORD, litellm_names
+from tests.support.litellm_reads import RECORD, kept_names
 from tests.unit.intake.bodies import BODIES
 from tests.unit.intake.test_admission import ATTACKS
 
@@ -345,8 +345,7 @@ def test_bodies_made_at_random_do_no_harm(gateway: Gateway) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_litellm_names_nothing_that_is_not_on_record(version: str) -> None:
     """A new LiteLLM that could read a new name turns this red; then the record is made anew, and the tests judge it."""
-    [site] = LiteLLMProgram.of(version).home.glob("lib/python3*/site-packages")
-    assert sorted(litellm_names(site) - set(RECORD.read_text().split())) == []
+    assert sorted(kept_names(LiteLLMProgram.of(version).home) - set(RECORD.read_text().split())) == []
 
 
 @pytest.mark.long
