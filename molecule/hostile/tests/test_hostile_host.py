@@ -50,6 +50,17 @@ def test_somebody_elses_rules_that_drop_by_default(edge_host: EdgeHost) -> None:
     assert "edge_firewall_enabled: false" in message
 
 
+def test_everything_that_is_wrong_is_said_at_once(edge_host: EdgeHost) -> None:
+    folder = f"/etc/systemd/system/{RUNTIME}.service.d"
+    with undone(edge_host, f"printf '[Service]\\n' >{folder}/override.conf", f"rm {folder}/override.conf"):
+        message = refused(
+            edge_host, "-e", '{edge_firewall_ssh_sources: ["192.168.1.0/33"], common_free_bytes: 999999999999999}'
+        )
+    assert "192.168.1.0/33 is no address range" in message
+    assert f"{folder}/override.conf changes a unit of the roles" in message
+    assert "less than 953674316 MiB are free in" in message
+
+
 def test_settings_that_somebody_added_to_a_unit(edge_host: EdgeHost) -> None:
     folder = f"/etc/systemd/system/{RUNTIME}.service.d"
     with undone(edge_host, f"printf '[Service]\\n' >{folder}/override.conf", f"rm {folder}/override.conf"):
