@@ -4,14 +4,13 @@ import getpass
 import json
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
-from hearth.claim.loader import LoadedClaim
 from hearth.claim.names import NAMESPACE
 from hearth.claim.problems import ClaimError, Problem, listed
+from hearth.cli.cluster import ContextOption, KubeconfigOption, cluster_named
 from hearth.cli.common import FileOption, JsonOption, StackOption, load
 from hearth.gatewayapi.credentials import (
     LONGEST,
@@ -27,7 +26,6 @@ from hearth.gatewayapi.credentials import (
     withdraw,
 )
 from hearth.kubeapi.client import KubernetesApi
-from hearth.kubeapi.cluster import Cluster
 from hearth.kubeapi.errors import ClusterError
 from hearth.topology.resolve import resolve
 from hearth.topology.topology import Topology
@@ -38,20 +36,6 @@ app = typer.Typer(
     help="Supply, remove and list credentials: tokens of providers, and what endpoints run by others ask for.",
 )
 
-KubeconfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--kubeconfig",
-        help="Kubeconfig of the cluster. Without it: kubernetes:kubeconfig of the stack, or KUBECONFIG; "
-        "never ~/.kube/config by itself.",
-    ),
-]
-"""`--kubeconfig`."""
-ContextOption = Annotated[
-    str | None,
-    typer.Option("--context", help="Context in it. Without it: kubernetes:context of the stack, or its current one."),
-]
-"""`--context`."""
 ProviderArgument = Annotated[str | None, typer.Argument(help="Name of the provider.", show_default=False)]
 """The provider."""
 EndpointOption = Annotated[
@@ -83,7 +67,7 @@ def set_credential(
     loaded = load(stack, file)
     place = _named(resolve(loaded.claim), provider, endpoint)
     value = _from_standard_input(place)
-    kubernetes = _cluster(kubeconfig, context, loaded)
+    kubernetes = cluster_named(kubeconfig, context, loaded)
     try:
         if not supply(kubernetes, place, value):
             print(f"{place.name}: the same credential is there already; nothing was changed.")
@@ -110,7 +94,7 @@ def remove_credential(
     """
     loaded = load(stack, file)
     place = _place(provider, endpoint)
-    kubernetes = _cluster(kubeconfig, context, loaded)
+    kubernetes = cluster_named(kubeconfig, context, loaded)
     try:
         if not withdraw(kubernetes, place):
             print(f"{place.name}: there is no credential to remove.", file=sys.stderr)
@@ -134,7 +118,7 @@ def list_credentials(
     Exit codes: 0 all are supplied, 1 one is missing or the cluster refused, 2 the claim or the call is wrong.
     """
     loaded = load(stack, file)
-    kubernetes = _cluster(kubeconfig, context, loaded)
+    kubernetes = cluster_named(kubeconfig, context, loaded)
     try:
         rows = statuses(kubernetes, resolve(loaded.claim))
     except ClusterError as error:
@@ -204,15 +188,6 @@ def _from_standard_input(place: Place) -> str:
             "`hearth credentials set … < FILE`",
         )
     return value
-
-
-def _cluster(kubeconfig: Path | None, context: str | None, loaded: LoadedClaim) -> KubernetesApi:
-    try:
-        named = Cluster.named(str(kubeconfig) if kubeconfig else None, context, stack=loaded.other_config)
-        return KubernetesApi(named)
-    except ClusterError as error:
-        print(f"hearth: {error}", file=sys.stderr)
-        raise typer.Exit(2) from None
 
 
 def _restart(kubernetes: KubernetesApi, place: Place, wanted: bool) -> None:

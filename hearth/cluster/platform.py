@@ -6,6 +6,7 @@ import pulumi
 
 from hearth.cluster.manifest import Manifest, deploy, deploy_all
 from hearth.cluster.owned import require_owned
+from hearth.cluster.preflight import require_fit
 from hearth.cluster.switched_off import what_stays
 from hearth.cluster.system_secrets import SystemSecrets
 from hearth.cluster.tenants import Environment, Tenants
@@ -104,6 +105,7 @@ class Platform(pulumi.ComponentResource):
     ) -> None:
         # What cannot be built is refused here, before anything is declared.
         known = compiled.groups(topology, artefacts, SecretNames.by_reference(topology), addresses={})
+        require_fit(kubernetes, topology, known)
         environment = Environment(
             topology.environment or stack, former, require_owned(kubernetes, topology, known, former), off
         )

@@ -229,23 +229,87 @@ class KubernetesApi:
             query: parameters after it.
             accept: the form of the answer.
         """
-        from kubernetes.client.exceptions import ApiException
+        return self._request("GET", what, path, query=query, accept=accept, absent=(404,))
 
-        def call(api: Any, fixed: dict[str, Any]) -> Any:
-            request = api.param_serialize(
-                "GET",
-                path,
-                query_params=list((query or {}).items()),
-                header_params={"Accept": accept},
-                auth_settings=["BearerToken"],
-            )
-            answer = api.call_api(*request, _request_timeout=fixed["_request_timeout"])
-            answer.read()
-            if not 200 <= answer.status <= 299:
-                raise ApiException.from_response(http_resp=answer, body=answer.data, data=None)
-            return answer
+    def post(self, what: str, path: str, body: Object) -> Object:
+        """Send an object to a path, and return the answer.
 
-        return self._call(what, self._client, call, (404,))
+        Args:
+            what: what this is for, as the end of the sentence "could not …".
+            path: the path.
+            body: the object.
+
+        Raises:
+            ClusterError: the Kubernetes API refuses it or cannot be used.
+        """
+        return self._request("POST", what, path, body=body) or {}
+
+    def delete(self, what: str, path: str) -> None:
+        """Delete what a path names, if it is there.
+
+        Args:
+            what: what this is for, as the end of the sentence "could not …".
+            path: the path.
+
+        Raises:
+            ClusterError: the Kubernetes API refuses it or cannot be used.
+        """
+        self._request("DELETE", what, path, absent=(404,))
+
+    def may(self, verb: str, resource: str, *, group: str = "", namespace: str = "", subresource: str = "") -> bool:
+        """Return whether whoever the kubeconfig names may do something.
+
+        Args:
+            verb: what is done, such as `create`.
+            resource: plural of the kind, or `*`.
+            group: its API group, or `*`.
+            namespace: where; empty for every namespace and for what lies in none.
+            subresource: part of the kind, such as `portforward`.
+
+        Raises:
+            ClusterError: the Kubernetes API cannot be used.
+        """
+        asked = {
+            "namespace": namespace,
+            "verb": verb,
+            "group": group,
+            "resource": resource,
+            "subresource": subresource,
+        }
+        answer = self.post(
+            "ask what you may do",
+            "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+            {
+                "apiVersion": "authorization.k8s.io/v1",
+                "kind": "SelfSubjectAccessReview",
+                "spec": {"resourceAttributes": asked},
+            },
+        )
+        return bool(answer.get("status", {}).get("allowed"))
+
+    def rules(self, namespace: str) -> tuple[list[Object], bool]:
+        """Return what whoever the kubeconfig names may do in a namespace, which need not be there.
+
+        Args:
+            namespace: the namespace.
+
+        Returns:
+            The rules, as a Role has them, and whether they are all: some clusters decide elsewhere, and say so.
+
+        Raises:
+            ClusterError: the Kubernetes API cannot be used.
+        """
+        answer = self.post(
+            "ask what you may do",
+            "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+            {
+                "apiVersion": "authorization.k8s.io/v1",
+                "kind": "SelfSubjectRulesReview",
+                "spec": {"namespace": namespace},
+            },
+        )
+        status = answer.get("status", {})
+        return list(status.get("resourceRules") or []), not status.get("incomplete", False)
 
     def _core(
         self, what: str, call: Callable[[Any, dict[str, Any]], Any], *, absent: tuple[int, ...] = ()
@@ -260,6 +324,37 @@ class KubernetesApi:
         from kubernetes.client.api.apps_v1_api import AppsV1Api
 
         return self._call(what, AppsV1Api(self._client), call, absent)
+
+    def _request(
+        self,
+        method: str,
+        what: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        accept: str = "application/json",
+        body: Object | None = None,
+        absent: tuple[int, ...] = (),
+    ) -> Object | None:
+        from kubernetes.client.exceptions import ApiException
+
+        def call(api: Any, fixed: dict[str, Any]) -> Any:
+            headers = {"Accept": accept, **({} if body is None else {"Content-Type": "application/json"})}
+            request = api.param_serialize(
+                method,
+                path,
+                query_params=list((query or {}).items()),
+                header_params=headers,
+                body=body,
+                auth_settings=["BearerToken"],
+            )
+            answer = api.call_api(*request, _request_timeout=fixed["_request_timeout"])
+            answer.read()
+            if not 200 <= answer.status <= 299:
+                raise ApiException.from_response(http_resp=answer, body=answer.data, data=None)
+            return answer
+
+        return self._call(what, self._client, call, absent)
 
     def _call(
         self, what: str, api: Any, call: Callable[[Any, dict[str, Any]], Any], absent: tuple[int, ...]

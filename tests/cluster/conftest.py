@@ -21,6 +21,7 @@ from cryptography import x509
 from hearth.versions import versions
 from tests.cluster import claims
 from tests.cluster.box import SECRET_KEY, Box
+from tests.cluster.deployer import deployer
 from tests.cluster.kube import Kube, eventually
 from tests.cluster.outage import Outage, stopped_and_started
 from tests.cluster.platform import SCRIPTED_BEARER, STEADY_BEARER, Platform
@@ -188,7 +189,8 @@ def platform(environment: dict[str, str], request: pytest.FixtureRequest) -> Ite
         for namespace in {namespace for namespace, _ in PODS}:
             kube.run("-n", namespace, "delete", "pods", "--all", "--wait=true", check=False)
         kube.apply(*scripted_upstream(*authority.issue(x509.DNSName(claims.SCRIPTED_HOST))))
-        stack = Stack("test", folder, environment)
+        # with no right beyond those that the documents ask for
+        stack = Stack("test", folder, deployer(kube, folder, environment))
         kube.apply(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "system-llm", "labels": MADE_BEFORE}},
             {

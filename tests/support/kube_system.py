@@ -63,6 +63,11 @@ def _selected(item: dict[str, Any], selector: str) -> bool:
 
 def _answer(path: str, query: dict[str, str], objects: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """Return what the API has under a path."""
+    if path == "/version":
+        return {"gitVersion": "v1.34.4"}
+    if path == "/apis/storage.k8s.io/v1/storageclasses":
+        usual = {"storageclass.kubernetes.io/is-default-class": "true"}
+        return {"items": [{"metadata": {"name": "standard", "annotations": usual}}]}
     if path.startswith("/apis/karpenter.sh/v1"):
         # A cluster knows Karpenter when it has a pool.
         pools = [item for item in objects if item["kind"] == "NodePool"]
@@ -113,6 +118,16 @@ def cluster_with(uid: str, objects: Sequence[dict[str, Any]] = (), failures: Seq
             status = failing.pop(0) if failing else 404 if found is None else 200
             body = json.dumps(found if status == 200 else {"message": "not scripted"}).encode()
             self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            """Answer that whoever asks may do everything; nothing else is sent."""
+            assert urlsplit(self.path).path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.dumps({"status": {"allowed": True}}).encode()
+            self.send_response(201)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hearth.cli import cluster as naming
 from hearth.cli import credentials as command
 from hearth.cli.main import main
 from hearth.gatewayapi.credentials import is_credential
@@ -61,7 +62,7 @@ Hearth = Callable[..., tuple[int, str, str]]
 def cluster(monkeypatch: pytest.MonkeyPatch) -> ScriptedKubernetes:
     scripted = ScriptedKubernetes()
     scripted.deployments |= {"llm-guard-0": {}, "llm-guard-1": {}}
-    monkeypatch.setattr(command, "_cluster", lambda *_: scripted)
+    monkeypatch.setattr(command, "cluster_named", lambda *_: scripted)
     return scripted
 
 
@@ -104,7 +105,7 @@ def test_the_cluster_is_the_stacks_unless_the_call_names_another(
         asked.append(cluster)
         return ScriptedKubernetes()
 
-    monkeypatch.setattr(command, "KubernetesApi", opened)
+    monkeypatch.setattr(naming, "KubernetesApi", opened)
     hearth("list")
     stack.write_text(stack.read_text() + "  kubernetes:context: there\n")
     hearth("list")
