@@ -132,7 +132,7 @@ def _lost_and_restored(platform: Platform) -> Backup:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _as_the_page_says(platform, "pg_dump", folder=folder)
-        _as_the_page_says(platform, "pg_restore --list", folder=folder)
+        _as_the_page_says(platform, "pg_restore -f", folder=folder)
         before = sql(platform, "postgres", CONTENT)
         lost = sql(platform, "postgres", f"{LOSS} {CONTENT}")
         _as_the_page_says(platform, "pg_restore", "--clean", folder=folder)

@@ -75,7 +75,7 @@ ELSEWHERE = {
     "pulumi up -s home --refresh": FIELDS,
     **{
         command("docs/operations.md", program, "litellm.dump"): REHEARSED
-        for program in ("pg_dump", "--list", "--clean")
+        for program in ("pg_dump", "-f /dev/null", "--clean")
     },
     "kubectl -n system-llm scale deployment/llm-gateway --replicas=0": REHEARSED,
     "kubectl -n system-llm wait --for=delete pod -l hearth.dev/role=gateway --timeout=300s": REHEARSED,
