@@ -14,6 +14,7 @@ from hearth.claim.loader import LoadedClaim, project_folder
 from hearth.claim.problems import ClaimError, Problem, listed
 from hearth.cli.common import FileOption, JsonOption, StackOption, load
 from hearth.environment import judge_environment
+from hearth.evidence.ctrf import ctrf_report
 from hearth.evidence.document import Case, Evidence
 from hearth.evidence.envelope import EnvelopeError, claimed_environment, is_envelope, opened
 from hearth.evidence.gate import private_endpoints
@@ -180,6 +181,9 @@ def show(
     stack: StackOption = None,
     file: FileOption = None,
     as_json: JsonOption = False,
+    as_report: Annotated[
+        bool, typer.Option("--ctrf", help="Write the cases as a test report (CTRF) to standard output.")
+    ] = False,
 ) -> None:
     """Show what a runner measured of an endpoint. A document whose signature does not hold is not shown.
 
@@ -191,7 +195,9 @@ def show(
     verification = found[name]
     row = _row(name, verification)
     evidence = verification.evidence if isinstance(verification, Verification) else None
-    if as_json:
+    if as_report and evidence is not None:
+        print(json.dumps(ctrf_report(evidence), indent=2))
+    elif as_json:
         document = evidence.model_dump(mode="json", by_alias=True) if evidence else None
         print(json.dumps({**row, "document": document}, indent=2))
     else:

@@ -35,6 +35,7 @@ HERE = {
     "hearth evidence verify -s home": 1,
     "hearth evidence verify ollama-home -s home": 1,
     "hearth evidence show ollama-home -s home": 1,
+    "hearth evidence show ollama-home -s home --ctrf": 1,
     "hearth runner-key new home-2026-q4 -s home -o ~/keys/home-2026-q4.pem": 0,
     "hearth runner-key rotate home-2026-q4 home-2027-q1 -s home -o ~/keys/home-2027-q1.pem": 0,
     "hearth runner-key revoke home-2026-q4 -s home": 0,

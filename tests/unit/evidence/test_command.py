@@ -106,6 +106,7 @@ def store(project: Path, change: Change = lambda _: None) -> None:
     file.write_bytes(samples.signed(fit))
 
 
+SKIPPED = {"outcome": "skipped", "reason": "not_shown", "facts": {}}
 CASES: dict[str, tuple[Change, int, str]] = {
     "valid": (lambda _: None, 0, "ollama-home: valid until"),
     "invalid": (lambda v: v.update(runnerVantage=None), 10, "vantage_missing"),
@@ -152,6 +153,42 @@ def test_json_holds_the_whole_document(project: Path, capsys: pytest.CaptureFixt
     assert shown["document"] == json.loads(evidence_file(project, "home", "ollama-home").read_text())
     assert run(["evidence", "verify", "-f", "stacks/Pulumi.home.yaml", "--json"]) == 0
     assert [row["endpoint"] for row in json.loads(capsys.readouterr().out)] == ["ollama-home"]
+
+
+def test_the_cases_as_a_test_report(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store(project, lambda v: v["probes"].update({"transport.dates": SKIPPED}))
+    run(["evidence", "show", "ollama-home", "-s", "home", "--ctrf"])
+    report = json.loads(capsys.readouterr().out)
+    assert report["reportFormat"] == "CTRF"
+    results = report["results"]
+    document = json.loads(evidence_file(project, "home", "ollama-home").read_text())
+    operations = document["deployments"]["gemma-home"]["operations"]
+    assert len(results["tests"]) == len(document["probes"]) + sum(len(cases) for cases in operations.values())
+    statuses = [test["status"] for test in results["tests"]]
+    assert {state: results["summary"][state] for state in ("passed", "failed", "skipped")} == {
+        state: statuses.count(state) for state in ("passed", "failed", "skipped")
+    }
+    skipped = next(test for test in results["tests"] if test["name"] == "transport.dates")
+    assert skipped == {
+        "name": "transport.dates",
+        "status": "skipped",
+        "duration": 0,
+        "suite": ["ollama-home"],
+        "message": "not_shown",
+    }
+    assert {tuple(test["suite"]) for test in results["tests"]} == {
+        ("ollama-home",),
+        ("ollama-home", "gemma-home", "chat"),
+        ("ollama-home", "gemma-home", "completion"),
+    }
+
+
+def test_a_forged_document_is_no_test_report(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store(project)
+    file = evidence_file(project, "home", "ollama-home")
+    file.write_text(file.read_text().replace('"runtimeVersion": "0.17.4"', '"runtimeVersion": "forged"'))
+    assert run(["evidence", "show", "ollama-home", "-s", "home", "--ctrf"]) == 10
+    assert "CTRF" not in capsys.readouterr().out
 
 
 def test_an_unknown_endpoint_is_a_wrong_call(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
