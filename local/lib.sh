@@ -78,3 +78,13 @@ hash_of() {
   done | shasum256 | cut -d' ' -f1
 }
 shasum256() { if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
+
+# kept STORE NAME HASH: says that STORE/NAME-HASH was used now, and deletes what NAME was under other hashes two weeks ago and longer:
+# another checkout may still use a younger one.
+kept() {
+  local mark
+  touch "$1/$2-$3/.complete"
+  for mark in "$1/$2"-????????????/.complete; do
+    [ -z "$(find "$mark" -mtime +13)" ] || rm -rf "${mark%/*}"
+  done
+}
