@@ -88,3 +88,9 @@ kept() {
     [ -z "$(find "$mark" -mtime +13)" ] || rm -rf "${mark%/*}"
   done
 }
+
+# idle_share BEFORE AFTER: the share of the processors' time that was idle between two first lines of /proc/stat, in percent.
+idle_share() {
+  printf '%s\n' "$1" "$2" | awk '{ all = 0; for (i = 2; i <= 9; i++) all += $i; idle[NR] = $5; total[NR] = all }
+    END { spent = total[2] - total[1]; print (spent > 0 ? int(100 * (idle[2] - idle[1]) / spent) : 0) }'
+}

@@ -129,3 +129,17 @@ def test_only_what_nobody_used_for_two_weeks_goes(tmp_path: Path) -> None:
     assert (*run.communicate(), run.returncode) == ("", "", 0)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(days.keys() - {"tool-000000000001"})
     assert time.time() - (tmp_path / "tool-000000000002/.complete").stat().st_mtime < 86_400
+
+
+@pytest.mark.parametrize(
+    ("after", "idle"),
+    [
+        ("cpu 150 0 25 225 0 0 0 0 0 0", "50"),
+        ("cpu 200 0 50 150 0 0 0 0 0 0", "0"),
+        ("cpu 100 0 0 150 0 0 0 0 0 0", "0"),
+    ],
+)
+def test_how_idle_the_processors_were(tmp_path: Path, after: str, idle: str) -> None:
+    """Waiting for a disk is not idle: what waits goes on by itself."""
+    run = started(tmp_path, f"idle_share 'cpu 100 0 0 150 0 0 0 0 0 0' '{after}'")
+    assert run.communicate() == (f"{idle}\n", "")
