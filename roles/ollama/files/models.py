@@ -99,7 +99,7 @@ def serve(program, models, home):
 
 
 def in_library(name):
-    """Return the manifest that the library has for a model; none when it cannot be read, which `ollama pull` explains."""
+    """Return the manifest that the library has for a model; none where it cannot be read: `ollama pull` says why."""
     registry, *parts, tag = manifest_of(pathlib.Path("/"), name).parts[2:]
     try:
         address = f"https://{registry}/v2/{'/'.join(parts)}/manifests/{tag}"
