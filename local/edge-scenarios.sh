@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # edge-scenarios.sh test [SCENARIO...]   run Molecule's scenarios, all of them when none is named; HEARTH_EDGE_LANES at once,
 #                                        as many as there are processors when that is not set; with HEARTH_EDGE_MORE_AFTER,
-#                                        a file, all but one of them wait until something else has made it
+#                                        a file, all but one of them wait until something else has made it, or until the
+#                                        processors have nothing to do
 # edge-scenarios.sh bench [HOSTS]        one host and many, as a table for docs/benchmarks.md
 # edge-scenarios.sh up | down            start or delete two hosts for trying the playbooks by hand
 set -euo pipefail
@@ -12,9 +13,11 @@ podman_environment
 cd "$HEARTH_ROOT"
 export PATH=$HEARTH_ROOT/.venv/bin:$PATH PYTHONPYCACHEPREFIX=$HEARTH_CACHE/pycache
 
-# `default` makes the installed hosts that others begin with, and `ollama` beside it needs none of them; the long ones are early,
-# so that none of them ends alone
-ORDER="default ollama two_endpoints hostile rotation upgrade removal plaintext"
+# `default` makes the installed hosts that others begin with, and `ollama` beside it needs none of them; of the others the longest
+# is first, so that none of them ends alone
+ORDER="default ollama upgrade two_endpoints hostile removal rotation plaintext"
+IDLE_PERCENT=25 # of all processors
+IDLE_SECONDS=10
 
 scenarios() {
   local scenario
@@ -64,11 +67,19 @@ phases() {
     END { if (last) print last, end - began }' "$1" | awk '{printf "%s%s %s", (NR > 1 ? ", " : ""), $1, $2}'
 }
 
+# Whether others leave the processors to us. It takes IDLE_SECONDS to say so.
+processors_are_idle() {
+  local before
+  before=$(head -n 1 /proc/stat)
+  sleep "$IDLE_SECONDS"
+  [ "$(idle_share "$before" "$(head -n 1 /proc/stat)")" -ge "$IDLE_PERCENT" ]
+}
+
 # Take the next scenario from the list until it is empty; the lock is held only for that. Any lane but the first may have to
 # wait until others need the processors no more.
 lane() {
   local next
-  until [ "$1" = 1 ] || [ -z "${HEARTH_EDGE_MORE_AFTER:-}" ] || [ -e "$HEARTH_EDGE_MORE_AFTER" ] || [ ! -s "$work/list" ]; do sleep 2; done
+  until [ "$1" = 1 ] || [ -z "${HEARTH_EDGE_MORE_AFTER:-}" ] || [ -e "$HEARTH_EDGE_MORE_AFTER" ] || [ ! -s "$work/list" ] || processors_are_idle; do :; done
   while next=$(flock "$work/lock" sh -c 'head -n 1 "$1"; sed -i 1d "$1"' take "$work/list") && [ -n "$next" ]; do
     one "$next" || echo "$next" >>"$work/failed"
   done

@@ -78,3 +78,19 @@ hash_of() {
   done | shasum256 | cut -d' ' -f1
 }
 shasum256() { if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
+
+# kept STORE NAME HASH: says that STORE/NAME-HASH was used now, and deletes what NAME was under other hashes two weeks ago and longer:
+# another checkout may still use a younger one.
+kept() {
+  local mark
+  touch "$1/$2-$3/.complete"
+  for mark in "$1/$2"-????????????/.complete; do
+    [ -z "$(find "$mark" -mtime +13)" ] || rm -rf "${mark%/*}"
+  done
+}
+
+# idle_share BEFORE AFTER: the share of the processors' time that was idle between two first lines of /proc/stat, in percent.
+idle_share() {
+  printf '%s\n' "$1" "$2" | awk '{ all = 0; for (i = 2; i <= 9; i++) all += $i; idle[NR] = $5; total[NR] = all }
+    END { spent = total[2] - total[1]; print (spent > 0 ? int(100 * (idle[2] - idle[1]) / spent) : 0) }'
+}

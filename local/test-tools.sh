@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test-tools.sh [NAME...]: the real programs that tests/wire starts on loopback, each kept below HEARTH_CACHE under a hash of what
-# made it, and linked from .tools/ of this checkout, where the tests look. Default: all of them.
+# made it, and linked from .tools/ of this checkout, where the tests look. Default: all of them. What no run used for two weeks goes.
 #   litellm-image, litellm-published   LiteLLM of the image built here, and of the published image: a virtual environment each
 #   postgres, valkey                   its database and its cache
 #   clients                            the libraries of tests/clients/node
@@ -13,15 +13,17 @@ mkdir -p "$store" "$HEARTH_ROOT/.tools"
 
 # keep NAME INPUTS SCRIPT ARGUMENT...: runs `SCRIPT FOLDER ARGUMENT...` unless that was done; a second caller waits for the first.
 keep() {
-  local name=$1 folder script=$3
-  folder=$store/$name-$(printf %s "$2" | shasum256 | cut -c1-12)
+  local name=$1 hash folder script=$3
+  hash=$(printf %s "$2" | shasum256 | cut -c1-12)
+  folder=$store/$name-$hash
   shift 3
   (
     flock 9
-    [ ! -e "$folder/.complete" ] || exit 0
-    rm -rf "$folder"
-    timed "test tool $name" "$script" "$folder" "$@" 9>&-
-    touch "$folder/.complete"
+    if [ ! -e "$folder/.complete" ]; then
+      rm -rf "$folder"
+      timed "test tool $name" "$script" "$folder" "$@" 9>&-
+    fi
+    kept "$store" "$name" "$hash"
   ) 9>"$store/$name.lock"
   ln -sfn "$folder" "$HEARTH_ROOT/.tools/$name"
 }

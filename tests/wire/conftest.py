@@ -15,6 +15,7 @@ import pytest
 
 from hearth.versions import versions
 from tests.support.database import Postgres, postgres, valkey
+from tests.support.intake import VERSIONS, Gateway
 from tests.support.litellm import LITELLM_PROGRAMS, LiteLLM, LiteLLMProgram, litellm
 from tests.support.lockdown import GATEWAY_ROLE, lock_down, make_role
 from tests.support.tools import tool
@@ -111,6 +112,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def litellm_program(request: pytest.FixtureRequest) -> LiteLLMProgram:
     """LiteLLM of the image that is built here, and of the published image."""
     return LiteLLMProgram.of(request.param)
+
+
+@pytest.fixture(scope="session", params=VERSIONS)
+def intake_gateway(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    """The gateway's process in each version, without a database; whoever uses it says what its model servers do."""
+    started = Gateway(request.param, tmp_path_factory.mktemp("gateway"))
+    try:
+        started.start()
+        yield started
+    finally:
+        started.stop()
 
 
 @pytest.fixture(scope="session")

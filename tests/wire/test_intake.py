@@ -5,7 +5,6 @@ import random
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,9 @@ PATHS = {operation: path for path, operation in OPERATION_PATHS.items()}
 CHAT = BODIES["chat"]
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
-def gateway(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    started = Gateway(request.param, tmp_path_factory.mktemp("gateway"))
-    try:
-        started.start()
-        yield started
-    finally:
-        started.stop()
+@pytest.fixture
+def gateway(intake_gateway: Gateway) -> Gateway:
+    return intake_gateway
 
 
 def ask(gateway: Gateway, operation: str = "chat", **fields: Any) -> httpx.Response:

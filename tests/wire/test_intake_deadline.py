@@ -4,14 +4,13 @@ The name `brief` has three deployments: the first may take 2 s, the others 6 s, 
 2 s. Its deadline is 6 s, two more are LiteLLM's for saying so.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
 from hearth.intake.requests import OPERATION_PATHS
-from tests.support.intake import LEAK, VERSIONS, Gateway
+from tests.support.intake import LEAK, Gateway
 from tests.unit.intake.bodies import BODIES
 
 pytestmark = pytest.mark.wire
@@ -19,15 +18,11 @@ pytestmark = pytest.mark.wire
 PATHS = {operation: path for path, operation in OPERATION_PATHS.items()}
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
-def gateway(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    started = Gateway(request.param, tmp_path_factory.mktemp("gateway"))
-    try:
-        started.start()
-        ask(started, model="gemma")  # the first request of a process takes longer, whatever it is
-        yield started
-    finally:
-        started.stop()
+@pytest.fixture(scope="module")
+def gateway(intake_gateway: Gateway) -> Gateway:
+    intake_gateway.models.script()
+    ask(intake_gateway, model="gemma")  # the first request of a process takes longer, whatever it is
+    return intake_gateway
 
 
 def ask(gateway: Gateway, operation: str = "chat", model: str = "brief", **fields: Any) -> httpx.Response:

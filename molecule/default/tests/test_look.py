@@ -5,13 +5,11 @@ import os
 import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pytest
 
 from tests.support.edge import EdgeHost, ephemeral, hosts, play
-from tests.support.look import drift
-from tests.wire.client import wait_for
+from tests.support.look import Drift, Seen, Step, drift, looks
 
 RECORD = "/var/lib/hearth/converged.json"
 OF_THE_SYSTEM = (
@@ -79,15 +77,15 @@ def on_all(commands: Mapping[str, str]) -> None:
         host.run(f"sh -eu -s <<'END'\n{commands[host.name]}\nEND\n")
 
 
-def named(found: Mapping[str, list[str]], wanted: Mapping[str, Sequence[str]]) -> None:
+def named(found: Drift, wanted: Mapping[str, Sequence[str]]) -> None:
     """See that of each host everything is named that is wanted."""
     for name, texts in wanted.items():
         missing = [text for text in texts if not any(text in line for line in found[name])]
         assert not missing, (missing, found[name])
 
 
-def silent(folder: Path) -> None:
-    assert drift(folder) == {host.name: [] for host in hosts()}
+SILENT = {"debian12.edge.test": [], "debian13.edge.test": []}
+"""What is found where everything is as the last whole run left it."""
 
 
 def test_a_run_after_a_run_only_looks_and_the_roles_would_change_nothing() -> None:
@@ -107,38 +105,44 @@ def test_every_path_that_the_roles_wrote_is_looked_at(written: dict[str, list[st
         assert [path for path in written[host.name] if f"file {path}" not in known] == []
 
 
-@pytest.mark.parametrize(
-    ("change", "undo"),
-    [
-        # with the length and the time of what was there
-        (
-            "cp -p {0} /root/kept{1} && printf X | dd of={0} bs=1 conv=notrunc status=none; touch -r /root/kept{1} {0}",
-            "cp -p /root/kept{1} {0} && rm /root/kept{1}",
-        ),
-        ("stat -c %a {0} >/root/mode{1} && chmod o+w {0}", "chmod $(cat /root/mode{1}) {0} && rm /root/mode{1}"),
-        ("stat -c %u {0} >/root/owner{1} && chown 1 {0}", "chown $(cat /root/owner{1}) {0} && rm /root/owner{1}"),
-        ("mv {0} /root/away{1}", "mv /root/away{1} {0}"),
-    ],
-    ids=["content", "mode", "owner", "gone"],
+# with the length and the time of what was there
+CONTENT = (
+    "cp -p {0} /root/kept{1} && printf X | dd of={0} bs=1 conv=notrunc status=none; touch -r /root/kept{1} {0}",
+    "cp -p /root/kept{1} {0} && rm /root/kept{1}",
 )
-def test_a_change_of_any_file(change: str, undo: str, written: dict[str, list[str]], tmp_path: Path) -> None:
-    """All files at once: each of them is named by itself."""
-    files = {}
+CHANGES = {
+    "content": CONTENT,
+    "mode": ("stat -c %a {0} >/root/mode{1} && chmod o+w {0}", "chmod $(cat /root/mode{1}) {0} && rm /root/mode{1}"),
+    "owner": ("stat -c %u {0} >/root/owner{1} && chown 1 {0}", "chown $(cat /root/owner{1}) {0} && rm /root/owner{1}"),
+    "gone": ("mv {0} /root/away{1}", "mv /root/away{1} {0}"),
+}
+"""What may happen to a file, and how it is undone."""
+
+
+@pytest.fixture(scope="module")
+def files(written: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The files of each host that are changed, all at once."""
+    found = {}
     for host in hosts():
         # a large one is of a release, which a run goes by its mark of; nothing can be changed in an empty one
         small = host.run("find /etc /opt/hearth /var/lib/hearth -xdev -type f -size -1024k -size +0").splitlines()
-        files[host.name] = sorted(set(regular(host, written[host.name])) & set(small))
-        assert len(files[host.name]) > 20
-    numbered = {name: list(enumerate(map(shlex.quote, paths))) for name, paths in files.items()}
-    on_all({name: "\n".join(change.format(path, number) for number, path in paths) for name, paths in numbered.items()})
-    try:
-        found = drift(tmp_path)
-    finally:
-        on_all(
-            {name: "\n".join(undo.format(path, number) for number, path in paths) for name, paths in numbered.items()}
-        )
-    named(found, {name: [f"file {path}: " for path in paths] for name, paths in files.items()})
-    silent(tmp_path)
+        found[host.name] = sorted(set(regular(host, written[host.name])) & set(small))
+        assert len(found[host.name]) > 20
+    return found
+
+
+def of_every_file(files: Mapping[str, Sequence[str]], command: str) -> dict[str, str]:
+    return {
+        name: "\n".join(command.format(path, number) for number, path in enumerate(map(shlex.quote, paths)))
+        for name, paths in files.items()
+    }
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_any_file(change: str, files: dict[str, list[str]], seen: dict[str, Seen]) -> None:
+    """All files at once: each of them is named by itself."""
+    named(seen[change].found, {name: [f"file {path}: " for path in paths] for name, paths in files.items()})
+    assert seen[change].after == SILENT
 
 
 def units(host: EdgeHost) -> list[str]:
@@ -259,74 +263,89 @@ ALONE = {
 """Faults that another would hide, likewise."""
 
 
-def see(faults: Sequence[tuple[str, str, str]], folder: Path) -> None:
-    """Bring faults, see that the look names each of them, take them back, and see that it says nothing."""
-    known = {}
-    for host in hosts():
-        runtime, sidecar = units(host)
-        known[host.name] = {"runtime": runtime, "sidecar": sidecar, "endpoint": host.endpoints[0]}
-    on_all({name: "\n".join(come.format(**values) for come, _, _ in faults) for name, values in known.items()})
-    try:
-        found = drift(folder)
-    finally:
-        back = reversed([go for _, go, _ in faults])
-        gone = "\n".join(back)
-        on_all({name: gone.format(**values) for name, values in known.items()})
-        for host in hosts():
-            for endpoint in host.sidecars:
-                assert wait_for(endpoint.is_healthy, 120)
-    named(found, {name: [text.format(**values) for _, _, text in faults] for name, values in known.items()})
-    silent(folder)
+def known(host: EdgeHost) -> dict[str, str]:
+    runtime, sidecar = units(host)
+    return {"runtime": runtime, "sidecar": sidecar, "endpoint": host.endpoints[0]}
 
 
-def test_faults_are_named_each(tmp_path: Path) -> None:
-    see(list(TOGETHER.values()), tmp_path)
+def filled(*commands: str) -> dict[str, str]:
+    return {host.name: "\n".join(command.format(**known(host)) for command in commands) for host in hosts()}
+
+
+@pytest.fixture(scope="module")
+def seen(files: dict[str, list[str]], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
+    """What the looks of one play say of each fault, and after it is gone."""
+    steps = {name: Step(of_every_file(files, come), of_every_file(files, go)) for name, (come, go) in CHANGES.items()}
+    # with the last that came gone first
+    back = [go for _, go, _ in reversed(TOGETHER.values())]
+    steps["together"] = Step(filled(*(come for come, _, _ in TOGETHER.values())), filled(*back))
+    steps |= {name: Step(filled(come), filled(go)) for name, (come, go, _) in ALONE.items()}
+    kept, away = ephemeral() / "state/credentials", ephemeral() / "state/away"
+    move, back_again = f"mv {shlex.quote(str(kept))} {shlex.quote(str(away))}", f"mv {away} {kept}"
+    steps["no tokens"] = Step(here=(move, back_again))
+    steps["another address"] = Step(variables={"tls_sidecar_verify_address": "127.0.0.1"})
+    return looks(tmp_path_factory.mktemp("looks"), steps)
+
+
+@pytest.mark.parametrize("fault", TOGETHER)
+def test_faults_are_named_each(fault: str, seen: dict[str, Seen]) -> None:
+    text = TOGETHER[fault][2]
+    named(seen["together"].found, {host.name: [text.format(**known(host))] for host in hosts()})
+    assert seen["together"].after == SILENT
 
 
 @pytest.mark.parametrize("fault", ALONE)
-def test_a_fault(fault: str, tmp_path: Path) -> None:
-    see([ALONE[fault]], tmp_path)
+def test_a_fault(fault: str, seen: dict[str, Seen]) -> None:
+    text = ALONE[fault][2]
+    named(seen[fault].found, {host.name: [text.format(**known(host))] for host in hosts()})
+    assert seen[fault].after == SILENT
 
 
-def test_another_claim_token_or_variable(tmp_path: Path) -> None:
+def test_a_token_that_is_not_on_the_control_host(seen: dict[str, Seen]) -> None:
+    of_host = {host.name: f"the token {host.endpoints[0]}/workload: it is not on this control host" for host in hosts()}
+    named(seen["no tokens"].found, {name: [text] for name, text in of_host.items()})
+    assert seen["no tokens"].after == SILENT
+
+
+def test_a_sidecar_that_the_network_does_not_reach(seen: dict[str, Seen]) -> None:
+    assert all(lines for lines in seen["another address"].found.values())
+    assert seen["another address"].after == SILENT
+
+
+@pytest.fixture(scope="module")
+def site_changed(tmp_path_factory: pytest.TempPathFactory) -> Drift:
+    """What is said when much has changed on the control host: claim, tokens, variables, the authority's days."""
     claim = ephemeral() / "site/stacks/Pulumi.edge.yaml"
     tokens = sorted((ephemeral() / "state/credentials").glob("*.workload"))
     kept = {file: file.read_text() for file in (claim, *tokens)}
     assert "maxQueuedRequests: 2" in kept[claim]
+    variables = ["local_ca_renew_days=100", "edge_firewall_shut=['80/tcp']", "local_ca_warn_days=4000"]
     try:
         claim.write_text(kept[claim].replace("maxQueuedRequests: 2", "maxQueuedRequests: 3"))
         for file in tokens:
             file.write_text("x" * 43)
-        found = drift(tmp_path, "-e", "local_ca_renew_days=100", "-e", "edge_firewall_shut=['80/tcp']")
-        for file in tokens:
-            file.unlink()
-        missing = drift(tmp_path)
+        arguments = [word for variable in (*variables, "local_ca_renew=true") for word in ("-e", variable)]
+        return drift(tmp_path_factory.mktemp("site"), *arguments)
     finally:
         for file, text in kept.items():
             file.write_text(text)
+
+
+def test_another_claim_token_or_variable(site_changed: Drift) -> None:
+    words = " on the control host since the last whole run"
     for host in hosts():
         name = host.endpoints[0]
-        words = " on the control host since the last whole run"
         wanted = [f"the claim: changed{words}", f"the token {name}/workload: changed{words}"]
         wanted += [f"the certificate of {name}: it ends soon", f"the variable edge_firewall_shut: new{words}"]
-        named(found, {host.name: wanted})
-        named(missing, {host.name: [f"the token {name}/workload: it is not on this control host"]})
+        named(site_changed, {host.name: wanted})
 
 
-def test_another_certificate_or_an_authority_that_ends(tmp_path: Path) -> None:
+def test_another_certificate_or_an_authority_that_ends(site_changed: Drift) -> None:
     """Which would be asked for by name, by time, or because the authority is another one."""
-    found = drift(tmp_path, "-e", "local_ca_warn_days=4000", "-e", "local_ca_renew=true")
     for host in hosts():
         name = host.endpoints[0]
-        named(
-            found,
-            {host.name: [f"the certificate of {name}: its authority ends", f"the certificate of {name}: a new one"]},
-        )
-
-
-def test_a_sidecar_that_the_network_does_not_reach(tmp_path: Path) -> None:
-    found = drift(tmp_path, "-e", "tls_sidecar_verify_address=127.0.0.1")
-    assert all(lines for lines in found.values())
+        wanted = [f"the certificate of {name}: its authority ends", f"the certificate of {name}: a new one"]
+        named(site_changed, {host.name: wanted})
 
 
 def test_check_mode_finds_the_same_and_changes_nothing() -> None:

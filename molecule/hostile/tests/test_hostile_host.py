@@ -38,18 +38,6 @@ def test_a_range_that_is_none(edge_host: EdgeHost) -> None:
     assert "192.168.1.0/33 is no address range" in message
 
 
-def test_somebody_elses_rules_that_drop_by_default(edge_host: EdgeHost) -> None:
-    chain = "type filter hook input priority 0; policy drop; accept;"
-    with undone(
-        edge_host,
-        f"nft 'table inet own {{ chain input {{ {chain} }}; }}'",
-        "nft delete table inet own",
-    ):
-        message = refused(edge_host)
-    assert "the nftables table inet own" in message
-    assert "edge_firewall_enabled: false" in message
-
-
 def test_everything_that_is_wrong_is_said_at_once(edge_host: EdgeHost) -> None:
     folder = f"/etc/systemd/system/{RUNTIME}.service.d"
     with undone(edge_host, f"printf '[Service]\\n' >{folder}/override.conf", f"rm {folder}/override.conf"):
@@ -59,13 +47,6 @@ def test_everything_that_is_wrong_is_said_at_once(edge_host: EdgeHost) -> None:
     assert "192.168.1.0/33 is no address range" in message
     assert f"{folder}/override.conf changes a unit of the roles" in message
     assert "less than 953674316 MiB are free in" in message
-
-
-def test_settings_that_somebody_added_to_a_unit(edge_host: EdgeHost) -> None:
-    folder = f"/etc/systemd/system/{RUNTIME}.service.d"
-    with undone(edge_host, f"printf '[Service]\\n' >{folder}/override.conf", f"rm {folder}/override.conf"):
-        message = refused(edge_host)
-    assert f"{folder}/override.conf changes a unit of the roles" in message
 
 
 def test_a_model_where_no_unit_looks(edge_host: EdgeHost) -> None:

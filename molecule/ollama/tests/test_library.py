@@ -6,6 +6,7 @@ The library is a mock: an HTTPS server with the files of a model that Ollama its
 import contextlib
 import hashlib
 import http.server
+import json
 import re
 import ssl
 import subprocess
@@ -16,7 +17,7 @@ import openai
 import pytest
 from cryptography import x509
 
-from tests.support.edge import EdgeHost, ephemeral, hosts, play
+from tests.support.edge import ROOT, EdgeHost, ephemeral, hosts, play
 from tests.support.pki import Authority
 from tests.support.serving import serving
 
@@ -35,6 +36,8 @@ class Library(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         kind, name = self.path.split("/")[-2:]
         file = self.folder / ("manifest" if kind == "manifests" else name.replace(":", "-"))
+        if self.path.endswith("/huge/manifests/latest"):
+            file = self.folder / "huge"
         if not file.is_file():
             self.send_error(404)
             return
@@ -74,6 +77,9 @@ def digest(host: EdgeHost, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     # `ollama create` ends the file with a newline; a library's manifest has none, and `ollama pull` writes none
     manifest = host.inside.file(f"{STORE}/manifests/{REGISTRY}/library/gemma3-270m/latest").content.rstrip(b"\n")
     (folder / "manifest").write_bytes(manifest)
+    huge = json.loads(manifest)
+    huge["layers"][0]["size"] = 1 << 50
+    (folder / "huge").write_text(json.dumps(huge))
     for name in host.run(f"ls {STORE}/blobs").splitlines():
         (folder / name).write_bytes(host.inside.file(f"{STORE}/blobs/{name}").content)
     authority = Authority("library CA")
@@ -123,6 +129,20 @@ def test_a_proxy_that_cannot_be_reached_is_one_short_message(host: EdgeHost) -> 
     assert "proxyconnect" in said
     assert "127.0.0.1:9: connect: connection refused. See that the host reaches it" in said
     assert "\x1b" not in found.stdout
+    assert host.run(f"ls -A {STORE}/.. | grep incoming || true") == ""
+
+
+@pytest.mark.usefixtures("digest")
+def test_a_model_that_is_larger_than_the_disk_is_refused_before_anything_is_brought(host: EdgeHost) -> None:
+    """As the role calls it; what it says is the role's message, as above."""
+    program = (ROOT / "roles/ollama/files/models.py").read_text()
+    ollama = host.run("ls -d /opt/hearth/ollama/*/program")
+    found = host.inside.run(
+        "python3 -I -c %s provide %s %s huge %s", program, ollama, STORE.removesuffix("/models"), "0" * 64
+    )
+    assert found.rc != 0
+    assert "MiB are needed (1073741" in found.stderr
+    assert "ollama pull" not in found.stderr
     assert host.run(f"ls -A {STORE}/.. | grep incoming || true") == ""
 
 

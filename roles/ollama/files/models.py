@@ -21,6 +21,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
+
+SPARE = 268435456
+"""Bytes that stay free beside a model, as when a file is downloaded."""
 
 
 def manifest_of(models, name):
@@ -94,6 +98,36 @@ def serve(program, models, home):
     sys.exit("ollama serve did not answer within 10 s")
 
 
+def in_library(name):
+    """Return the manifest that the library has for a model; none where it cannot be read: `ollama pull` says why."""
+    registry, *parts, tag = manifest_of(pathlib.Path("/"), name).parts[2:]
+    try:
+        address = f"https://{registry}/v2/{'/'.join(parts)}/manifests/{tag}"
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            return json.loads(answer.read(1 << 20))
+    except (OSError, ValueError):
+        return None
+
+
+def check_room(incoming, manifest):
+    """End with a sentence when what is left to download of a model does not fit onto the disk.
+
+    The room of a part that an earlier attempt began is taken already, wherever the disk has it.
+    """
+    try:
+        parts = {part["digest"]: part["size"] for part in [*manifest["layers"], manifest["config"]]}
+        whole = sum(parts.values())
+    except (KeyError, TypeError, AttributeError):
+        return  # `ollama pull` says what is wrong with it
+    there = sum(path.stat().st_blocks * 512 for path in incoming.glob("blobs/*"))
+    needed, free = max(0, whole - there), shutil.disk_usage(incoming).free
+    if needed + SPARE > free:
+        sys.exit(
+            f"{incoming.parent} has {free >> 20} MiB free, and {(needed + SPARE) >> 20} MiB are needed "
+            f"({needed >> 20} to download, {SPARE >> 20} to spare). Free some space there"
+        )
+
+
 def run(command, environment):
     """Run a command; when it fails, end with the last thing that it said, without the signs that draw its progress."""
     done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
@@ -130,6 +164,8 @@ def provide(program, home, name, wanted, file=None):
     incoming.mkdir(exist_ok=True)
     ended = False
     try:
+        if not file:
+            check_room(incoming, in_library(name))
         bring(program, incoming, home, name, file)
         ended = True
         found = digests(incoming, name)

@@ -2,13 +2,16 @@
 
 import hashlib
 import json
+import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-PROGRAM = (Path(__file__).resolve().parents[3] / "roles/ollama/files/models.py").read_text(encoding="utf-8")
+FILE = Path(__file__).resolve().parents[3] / "roles/ollama/files/models.py"
+PROGRAM = FILE.read_text(encoding="utf-8")
 
 
 def run(*arguments: str | Path) -> list[str]:
@@ -90,8 +93,47 @@ def test_a_pull_that_broke_is_gone_on_with(tmp_path: Path) -> None:
     program.write_text(OLLAMA.replace("{python}", sys.executable))
     program.chmod(0o755)
     command = [sys.executable, "-I", "-c", PROGRAM, "provide", str(program), str(home), "m", "0" * 64]
-    environment = {"PATH": "/usr/bin:/bin", "https_proxy": "http://proxy.test:3128"}
+    environment = {"PATH": "/usr/bin:/bin", "https_proxy": "http://127.0.0.1:9"}
     said = [subprocess.run(command, capture_output=True, text=True, env=environment).stderr for _ in range(2)]
     assert "the connection broke" in said[0]
-    assert "gone on with what was there, through http://proxy.test:3128" in said[1]
+    assert "gone on with what was there, through http://127.0.0.1:9" in said[1]
     assert len(list(home.glob("incoming-*"))) == 1
+
+
+def manifest(*sizes: int) -> dict[str, object]:
+    config, *layers = [{"digest": f"sha256:{number}", "size": size} for number, size in enumerate(sizes)]
+    return {"config": config, "layers": layers}
+
+
+def test_a_model_of_the_library_that_does_not_fit_is_refused_with_by_how_much(tmp_path: Path) -> None:
+    """What an earlier attempt has brought counts as there, and so does a part that two layers share."""
+    incoming = tmp_path / "home/incoming-m"
+    (incoming / "blobs").mkdir(parents=True)
+    check = runpy.run_path(str(FILE))["check_room"]
+    free = shutil.disk_usage(incoming).free
+    with pytest.raises(SystemExit) as refused:
+        check(incoming, manifest(0, free + (10 << 30)))
+    assert str(refused.value).startswith(f"{incoming.parent} has ")
+    assert f"({(free + (10 << 30)) >> 20} to download, 256 to spare). Free some space there" in str(refused.value)
+    with pytest.raises(SystemExit):
+        check(incoming, manifest(0, free))
+    check(incoming, manifest(0, 1 << 20))
+    shared = manifest(0, free * 2 // 3)
+    shared["layers"] = [shared["layers"][0]] * 2  # type: ignore[index]
+    check(incoming, shared)
+
+
+def test_a_part_that_is_there_needs_no_room_again(tmp_path: Path) -> None:
+    (tmp_path / "blobs").mkdir()
+    (tmp_path / "blobs/sha256-1-partial").write_bytes(b"x" * (32 << 20))
+    check = runpy.run_path(str(FILE))["check_room"]
+    free = shutil.disk_usage(tmp_path).free
+    whole = free - (256 << 20)
+    check(tmp_path, manifest(0, whole + (16 << 20)))
+    with pytest.raises(SystemExit):
+        check(tmp_path, manifest(0, whole + (512 << 20)))
+
+
+@pytest.mark.parametrize("wrong", [None, [], {}, {"layers": [], "config": {}}, {"layers": 1, "config": {"digest": 1}}])
+def test_what_is_no_manifest_is_left_to_ollama(tmp_path: Path, wrong: object) -> None:
+    runpy.run_path(str(FILE))["check_room"](tmp_path, wrong)

@@ -115,3 +115,31 @@ def test_modules_that_two_builds_share_have_one_version(tmp_path: Path) -> None:
     assert [line for line in disagreements(versions) if module in line] == [
         f"local/tools/pulumi/go.mod has {module} v0.1.0, local/tools/kubernetes {wanted}"
     ]
+
+
+def test_only_what_nobody_used_for_two_weeks_goes(tmp_path: Path) -> None:
+    """Another checkout may use what an older one of the same name made, and a longer name is another thing."""
+    days = {"tool-000000000001": 20, "tool-000000000002": 20, "tool-000000000003": 2, "tool-more-000000000001": 20}
+    for name, age in days.items():
+        (tmp_path / name).mkdir()
+        mark = tmp_path / name / ".complete"
+        mark.touch()
+        os.utime(mark, (time.time() - age * 86_400,) * 2)
+    run = started(tmp_path, f"kept {tmp_path} tool 000000000002")
+    assert (*run.communicate(), run.returncode) == ("", "", 0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(days.keys() - {"tool-000000000001"})
+    assert time.time() - (tmp_path / "tool-000000000002/.complete").stat().st_mtime < 86_400
+
+
+@pytest.mark.parametrize(
+    ("after", "idle"),
+    [
+        ("cpu 150 0 25 225 0 0 0 0 0 0", "50"),
+        ("cpu 200 0 50 150 0 0 0 0 0 0", "0"),
+        ("cpu 100 0 0 150 0 0 0 0 0 0", "0"),
+    ],
+)
+def test_how_idle_the_processors_were(tmp_path: Path, after: str, idle: str) -> None:
+    """Waiting for a disk is not idle: what waits goes on by itself."""
+    run = started(tmp_path, f"idle_share 'cpu 100 0 0 150 0 0 0 0 0 0' '{after}'")
+    assert run.communicate() == (f"{idle}\n", "")
