@@ -22,7 +22,7 @@ from tests.support.proxy_claims import claim
 from tests.support.scripted_upstream import Handler
 from tests.support.serving import serving
 from tests.support.tools import tool
-from tests.wire.front_bench import front_files
+from tests.wire.front_bench import MANAGER, front_files
 from tests.wire.haproxy import Haproxy
 
 LITELLM_PROGRAMS = ("image", "published")
@@ -75,7 +75,7 @@ class LiteLLMProgram:
 def is_alive(url: str) -> bool:
     """Whether LiteLLM answers there."""
     try:
-        return httpx.get(f"{url}/health/liveliness", timeout=5).status_code == 200
+        return httpx.get(f"{url}/health/liveliness", headers=MANAGER, timeout=5).status_code == 200
     except httpx.HTTPError:
         return False
 

@@ -24,6 +24,7 @@ from tests.support.database import Postgres
 from tests.support.gateway_contract import wanted_key, wanted_team
 from tests.support.litellm import LiteLLM
 from tests.unit.intake.test_admission import ATTACKS
+from tests.wire.front_bench import MANAGEMENT
 
 pytestmark = pytest.mark.wire
 
@@ -194,7 +195,11 @@ def _body(one: Asked, attacks: random.Random) -> dict[str, Any]:
 @pytest.fixture
 def spending(running_litellm: LiteLLM, database_server: Postgres) -> Iterator[Spending]:
     api = ManagementApi(
-        "the gateway on loopback", "Start it.", running_litellm.master_key, base_url=running_litellm.replicas[0]
+        "the gateway on loopback",
+        "Start it.",
+        running_litellm.master_key,
+        token=MANAGEMENT,
+        base_url=running_litellm.replicas[0],
     )
     run = secrets.token_hex(4)
     with api, psycopg.connect(database_server.url(running_litellm.database), autocommit=True) as owner:
