@@ -23,7 +23,7 @@ from hearth.kubeapi.client import KubernetesApi, decoded
 from hearth.topology.topology import Topology
 
 Contents = dict[str, str]
-AUTHORITY, CERTIFICATE, PRIVATE_KEY = ".authority", ".certificate", ".private-key"
+AUTHORITY, CERTIFICATE, PRIVATE_KEY, MANAGEMENT = ".authority", ".certificate", ".private-key", ".management"
 """What a Secret is made from beside credentials by an upstream's name; no upstream is called so."""
 
 
@@ -77,6 +77,7 @@ class SystemSecrets(pulumi.ComponentResource):
         # LiteLLM's own data is unreadable without the salt, so nobody deletes it by mistake.
         salt = self._random("salt-key", prefix="sk-", protect=True)
         master_key = random("master-key", prefix="sk-")
+        management = random("management-token")
         cache = random("cache-password")
         owner, gateway = self._database_passwords(topology, kubernetes)
 
@@ -100,6 +101,7 @@ class SystemSecrets(pulumi.ComponentResource):
                 {
                     "master_key": master_key,
                     "salt_key": salt,
+                    "management_token": management,
                     "gateway_password": gateway,
                     "cache_password": cache,
                 },
@@ -116,8 +118,10 @@ class SystemSecrets(pulumi.ComponentResource):
             gateway_guard=secret(
                 credentials.GATEWAY_GUARD,
                 GATEWAY,
-                lambda found: credentials.gateway_guard_contents(found, authority=found.pop(AUTHORITY)),
-                {**callers, AUTHORITY: trust},
+                lambda found: credentials.gateway_guard_contents(
+                    found, authority=found.pop(AUTHORITY), management_token=found.pop(MANAGEMENT)
+                ),
+                {**callers, AUTHORITY: trust, MANAGEMENT: management},
             ),
             **(
                 self._endpoints(topology, tokens, certificates, trust)

@@ -23,6 +23,8 @@ from hearth.compile.names import (
     GUARD_PORT,
     GUARDS,
     LITELLM_PORT,
+    MANAGEMENT_HEADER,
+    MANAGEMENT_MAP,
     MANAGEMENT_SOCKET,
     home,
 )
@@ -36,7 +38,8 @@ CLIENT_CONNECTIONS: Final = 256
 IDLE_CONNECTIONS: Final = 1_024
 """Connections that LiteLLM may keep open to its way out without a request on them."""
 GUARD_DIRECTORY: Final = "/etc/haproxy-guard"
-"""Where the front finds the guard's CA `ca.pem`, and `credentials.map` with a credential for each upstream."""
+"""Where the front finds the guard's CA `ca.pem`, `credentials.map` with a credential for each upstream, and
+`management.map` with the digest of the management token."""
 MAX_REQUEST_BYTES: Final = 16_777_216
 """Largest request body in bytes, unless a sidecar of the claim takes a larger one."""
 END_USER_HEADER: Final = "x-litellm-end-user-id"
@@ -110,7 +113,7 @@ def compile_front(
         listen: where clients connect to, as HAProxy's `bind` spells it.
         probe: where the kubelet asks for readiness (`/readyz`) and liveness (`/health/liveliness`).
         litellm: address of LiteLLM's door for clients.
-        management: where port-forward connects to.
+        management: where port-forward connects to, with the management token.
         management_door: address of LiteLLM's other door.
         config_directory: folder that the files are mounted at.
         guard_directory: folder with the guard's CA and the credentials that it asks for.
@@ -143,6 +146,8 @@ def compile_front(
         listen=listen,
         litellm=litellm,
         management=management,
+        management_header=MANAGEMENT_HEADER,
+        management_map=f"{guard_directory}/{MANAGEMENT_MAP}",
         management_door=management_door,
         # Each request of a client is one connection from it and one from LiteLLM.
         max_connections=2 * FRONT_CONNECTIONS + IDLE_CONNECTIONS,

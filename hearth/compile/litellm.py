@@ -154,8 +154,6 @@ def _entry(route: Route, target: Target, upstream: Upstream) -> dict[str, Any]:
             "timeout": upstream.bounds.request_timeout_ms / 1_000,
             "stream_timeout": upstream.bounds.cold_start_timeout_ms / 1_000,
             "max_retries": 0,
-            "input_cost_per_token": per_token(target.input_micros_per_million_tokens),
-            "output_cost_per_token": per_token(target.output_micros_per_million_tokens),
             # Parameters that LiteLLM believes only some models of one vendor have; the model server decides.
             "allowed_openai_params": ["dimensions", "verbosity"],
             # A person's name is for the gateway's budgets, and stays in it.
@@ -167,6 +165,10 @@ def _entry(route: Route, target: Target, upstream: Upstream) -> dict[str, Any]:
             # LiteLLM reserves this much of a budget for a request that does not bound its answer.
             "max_tokens": target.context_tokens,
             "max_input_tokens": target.context_tokens,
+            # Not among the parameters: there, each request would write them anew into LiteLLM's price table, under the
+            # provider of its operation, and an answer of another operation that ends meanwhile would cost nothing.
+            "input_cost_per_token": per_token(target.input_micros_per_million_tokens),
+            "output_cost_per_token": per_token(target.output_micros_per_million_tokens),
             # Passes `reasoning` of the responses API on, which LiteLLM refuses for models that it does not know.
             "supports_reasoning": True,
             **_declared(target, upstream),

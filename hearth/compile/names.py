@@ -33,6 +33,13 @@ GATEWAY_PORT: Final = 4000
 """TCP port of the front: the client API."""
 LITELLM_PORT: Final = 4001
 """TCP port that leads to LiteLLM past the intake, on loopback only: for port-forward."""
+MANAGEMENT_HEADER: Final = "X-Hearth-Management"
+"""Header with the token that the port above asks for. It ends at the front."""
+MANAGEMENT_TOKEN: Final = "MANAGEMENT_TOKEN"  # noqa: S105 - a key's name
+"""Key of the token in the gateway's Secret. No container has it: it is for whoever may read that Secret by the
+cluster's API."""
+MANAGEMENT_MAP: Final = "management.map"
+"""File with its digest, which the front compares."""
 DOORS: Final = "/run/hearth"
 """Folder of LiteLLM's sockets, which only the containers of the gateway's Pod share."""
 CLIENT_SOCKET: Final = f"{DOORS}/client.sock"

@@ -1,12 +1,13 @@
-"""From a cluster to its gateway: which Pods are Ready, where their master key is, and a client for one of them."""
+"""From a cluster to its gateway: which Pods are Ready, where their keys are, and a client for one of them."""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hearth.claim.names import NAMESPACE
-from hearth.compile.names import LITELLM_PORT, ROLE_LABEL
+from hearth.compile.names import LITELLM_PORT, MANAGEMENT_TOKEN, ROLE_LABEL
 from hearth.gatewayapi.client import GatewayClient
 from hearth.gatewayapi.errors import GatewayUnavailableError
 from hearth.gatewayapi.management_api import ManagementApi
@@ -69,10 +70,20 @@ def wait_for_pods(
     )
 
 
-def master_key(kubernetes: KubernetesApi, pod: Object) -> str:
-    """Return the master key that a Pod was started with, out of the Secret that the Pod names.
+@dataclass(frozen=True)
+class Keys:
+    """What administration of a Pod takes."""
 
-    It is read when it is needed, so that Pulumi's state holds none, and a new one needs no change of old resources.
+    master_key: str = field(repr=False)
+    """LiteLLM's master key."""
+    token: str | None = field(repr=False)
+    """What the front asks for, which LiteLLM does not know; none for a Pod from before there was one."""
+
+
+def keys(kubernetes: KubernetesApi, pod: Object) -> Keys:
+    """Return the keys that a Pod was started with, out of the Secret that the Pod names.
+
+    They are read when they are needed, so that Pulumi's state holds none, and new ones need no change of old resources.
 
     Raises:
         ClusterError: the Pod or its Secret does not have it.
@@ -91,13 +102,14 @@ def master_key(kubernetes: KubernetesApi, pod: Object) -> str:
             "a gateway that Hearth deployed. Remove the label that says so, or deploy the gateway again."
         )
     secret = kubernetes.secret(NAMESPACE, reference["name"])
-    value = decoded(secret or {}).get(reference["key"], "")
+    found = decoded(secret or {})
+    value = found.get(reference["key"], "")
     if not value:
         raise ClusterError(
             f"the Secret {NAMESPACE}/{reference['name']} that the gateway was started with has no {reference['key']} "
             "any more: run `pulumi up --refresh`, which makes it again and restarts the gateway."
         )
-    return value
+    return Keys(value, found.get(MANAGEMENT_TOKEN))
 
 
 @contextmanager
@@ -109,7 +121,7 @@ def gateway_pod(kubernetes: KubernetesApi, pod: Object) -> Iterator[GatewayClien
         pod: the Pod, as `ready_pods` gives it.
     """
     name = pod["metadata"]["name"]
-    with _opened(kubernetes, f"Pod {name}, ", master_key(kubernetes, pod), lambda: name) as client:
+    with _opened(kubernetes, f"Pod {name}, ", keys(kubernetes, pod), lambda: name) as client:
         yield client
 
 
@@ -124,19 +136,20 @@ def gateway(kubernetes: KubernetesApi) -> Iterator[GatewayClient]:
         GatewayUnavailableError: no Pod is Ready.
         ClusterError: the Kubernetes API cannot be used.
     """
-    key = master_key(kubernetes, wait_for_pods(kubernetes)[0])
-    with _opened(kubernetes, "", key, lambda: str(wait_for_pods(kubernetes)[0]["metadata"]["name"])) as client:
+    found = keys(kubernetes, wait_for_pods(kubernetes)[0])
+    with _opened(kubernetes, "", found, lambda: str(wait_for_pods(kubernetes)[0]["metadata"]["name"])) as client:
         yield client
 
 
 @contextmanager
-def _opened(kubernetes: KubernetesApi, pod: str, key: str, choose: Callable[[], str]) -> Iterator[GatewayClient]:
+def _opened(kubernetes: KubernetesApi, pod: str, found: Keys, choose: Callable[[], str]) -> Iterator[GatewayClient]:
     cluster = kubernetes.cluster
     api = ManagementApi(
         f"the gateway in {NAMESPACE} ({pod}context {cluster.context})",
         remedy(cluster),
-        key,
+        found.master_key,
         base_url=f"http://127.0.0.1:{LITELLM_PORT}",
+        token=found.token,
         transport=PodTransport(kubernetes, NAMESPACE, choose, LITELLM_PORT),
     )
     with api:

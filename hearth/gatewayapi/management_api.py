@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import httpx
 
+from hearth.compile.names import MANAGEMENT_HEADER
 from hearth.gatewayapi.errors import (
     GatewayError,
     GatewayRefusedError,
@@ -38,6 +39,7 @@ class ManagementApi:
         master_key: str,
         *,
         base_url: str,
+        token: str | None = None,
         transport: httpx.BaseTransport | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -48,13 +50,17 @@ class ManagementApi:
             remedy: what to do when it does not answer.
             master_key: LiteLLM's master key.
             base_url: origin of LiteLLM.
+            token: the management token; none for a gateway from before there was one.
             transport: how to get there; the network when absent.
             pause: what waits between two attempts, in seconds.
         """
         self._where, self._remedy, self._master_key, self._pause = where, remedy, master_key, pause
         self._client = httpx.Client(
             base_url=base_url,
-            headers={"Authorization": f"Bearer {master_key}"},
+            headers={
+                "Authorization": f"Bearer {master_key}",
+                **({} if token is None else {MANAGEMENT_HEADER: token}),
+            },
             timeout=TIMEOUT,
             transport=transport,
             follow_redirects=False,

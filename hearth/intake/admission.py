@@ -21,7 +21,7 @@ from hearth.intake.errors import (
     Refusal,
     RefusedError,
 )
-from hearth.intake.fields import MOST_CHOICES, MOST_USER_CHARACTERS, Shape, User
+from hearth.intake.fields import MOST_CHOICES, MOST_USER_CHARACTERS, Shape, StreamOptions, User
 from hearth.intake.responses import ResponsesRequest
 from hearth.intake.settings import Model, Operation, Settings
 from hearth.intake.strict_json import InvalidJsonError, parse
@@ -282,6 +282,9 @@ def _canonical(request: Shape, operation: Operation, user: str | None, limit: in
         left_out.discard(_LIMIT_FIELD[operation])
     if user is not None:
         changed["user"] = user
+    if operation == "completion" and getattr(request, "stream", False):
+        # LiteLLM counts nothing of such a stream unless the model server says what it cost. For chat it asks by itself.
+        changed["stream_options"] = StreamOptions(include_usage=True)
     if not getattr(request, "stream", False) and "stream_options" in type(request).model_fields:
         left_out.add("stream_options")
     text = request.model_copy(update=changed).model_dump_json(exclude_unset=True, by_alias=True, exclude=left_out)

@@ -30,6 +30,9 @@ MOST_LIST_BYTES: Final = 67_108_864
 """Largest list of models that is read."""
 BODY_SECONDS: Final = 60
 """How long a body may take to arrive, in seconds."""
+READ_TO_THE_END: Final[frozenset[Operation]] = frozenset({"completion", "responses"})
+"""Operations of whose streams LiteLLM records the cost at their end alone: whoever goes away shortly before it would
+pay nothing. Of a chat it records what was streamed until then, and the model stops."""
 GIVE_UP_SECONDS: Final = 2
 """How long after the deadline LiteLLM may still say by itself that a request has failed, in seconds."""
 MOST_BUFFERED_BYTES: Final = 134_217_728
@@ -145,6 +148,7 @@ class _Exchange:
             (b"accept-encoding", b"identity"),
         ]
         self._state.stream, self._state.embedding_space = admitted.stream, admitted.embedding_space
+        self._state.to_the_end = admitted.stream and wanted.operation in READ_TO_THE_END
         self._state.deadline = asyncio.get_running_loop().time() + admitted.deadline_seconds
         await self._by_the_deadline(self._inner("POST", self._scope["path"], inner), admitted.body)
 
@@ -246,11 +250,18 @@ class _Exchange:
         async def receive() -> Message:
             nonlocal message
             if message is None:
-                return await self._receive()
+                return await self._gone()
             told, message = message, None
             return told
 
         return receive
+
+    async def _gone(self) -> Message:
+        """Return what tells that the client went away, once it has; never for an answer that is read to its end."""
+        message = await self._receive()
+        if self._started and self._state.to_the_end:
+            await asyncio.Event().wait()
+        return message
 
     def _inner(self, method: str, path: str, headers: Headers) -> Scope:
         """Return a request of our own for LiteLLM's application; nothing of the client's but what is named here."""

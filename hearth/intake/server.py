@@ -103,9 +103,11 @@ def prepare(config: Path, drain_seconds: int) -> dict[str, Any]:
     os.environ["GRACEFUL_SHUTDOWN_TIMEOUT"] = str(drain_seconds)
     from litellm.proxy.proxy_cli import ProxyInitializationHelpers, run_server
 
+    from hearth.intake.charges import charge_answers_alone
     from hearth.intake.transport import bound_litellm
 
     bound_litellm()
+    charge_answers_alone()
     run_server.main(["--config", str(config), "--skip_server_startup"], standalone_mode=False)
     # 1.103 has it under the second name.
     given = getattr(ProxyInitializationHelpers, "get_default_unvicorn_init_args", None)

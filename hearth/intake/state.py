@@ -41,6 +41,9 @@ class RequestState:
     """No further deployment may be asked."""
     stream: bool = False
     """Whether the answer is a stream of events."""
+    to_the_end: bool = False
+    """Whether an answer that has begun is read to its end although the client has gone: LiteLLM records what a stream
+    of this operation cost at its end, and nothing before."""
     embedding_space: str | None = None
     """The space that vectors are asked for in; none for everything else."""
     deadline: float | None = None

@@ -5,20 +5,34 @@ import json
 from tests.cluster.platform import Platform
 
 ADMIN = """
-import json, os, sys, urllib.error, urllib.request
+import http.client, json, os, socket, sys
 method, path, body = sys.argv[1:4]
-request = urllib.request.Request("http://127.0.0.1:4001" + path, body.encode() if body else None,
-    {"Authorization": "Bearer " + os.environ["LITELLM_MASTER_KEY"], "Content-Type": "application/json"}, method=method)
-try:
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        print(json.dumps([answer.status, json.loads(answer.read() or b"null")]))
-except urllib.error.HTTPError as error:
-    print(json.dumps([error.code, error.read().decode()[:300]]))
+connection = http.client.HTTPConnection("localhost", timeout=60)
+connection.sock = socket.socket(socket.AF_UNIX)
+connection.sock.settimeout(60)
+connection.sock.connect("/run/hearth/management.sock")
+connection.request(method, path, body.encode() if body else None,
+    {"Authorization": "Bearer " + os.environ["LITELLM_MASTER_KEY"], "Content-Type": "application/json"})
+answer = connection.getresponse()
+text = answer.read().decode()
+print(json.dumps([answer.status, json.loads(text or "null") if answer.status < 400 else text[:300]]))
 """
 
 
+PORT = """
+import json, os, urllib.error, urllib.request
+request = urllib.request.Request("http://127.0.0.1:4001/key/generate", b"{}",
+    {"Authorization": "Bearer " + os.environ["LITELLM_MASTER_KEY"], "Content-Type": "application/json"})
+try:
+    print(urllib.request.urlopen(request, timeout=60).status)
+except urllib.error.HTTPError as error:
+    print(error.code)
+"""
+"""Asks for a key at the port for administration, as what LiteLLM could be made to call."""
+
+
 def admin(platform: Platform, method: str, path: str, body: object = None, pod: str | None = None) -> list[object]:
-    """Call LiteLLM's management API inside a gateway Pod, where its master key is."""
+    """Call LiteLLM's management API by its own socket inside a gateway Pod, where its master key is."""
     text = json.dumps(body) if body is not None else ""
     name = pod or platform.gateway_pods()[0]
     answer = platform.kube.execute(

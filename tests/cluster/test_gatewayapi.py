@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from hearth.claim.names import NAMESPACE
-from hearth.compile.names import LITELLM_PORT
+from hearth.compile.names import LITELLM_PORT, MANAGEMENT_HEADER
 from hearth.gatewayapi.client import GatewayClient
-from hearth.gatewayapi.connect import SELECTOR, gateway, gateway_pod, master_key, ready_pods
+from hearth.gatewayapi.connect import SELECTOR, gateway, gateway_pod, keys, ready_pods
 from hearth.gatewayapi.credentials_secret import CredentialsSecretProvider
 from hearth.gatewayapi.errors import GatewayUnavailableError
 from hearth.gatewayapi.management_api import ManagementApi
@@ -41,7 +41,12 @@ def replicas(kubernetes: KubernetesApi) -> Iterator[list[Replica]]:
         for pod in ready_pods(kubernetes):
             client = opened.enter_context(gateway_pod(kubernetes, pod))
             transport = PodTransport(kubernetes, NAMESPACE, partial(str, pod["metadata"]["name"]), LITELLM_PORT)
-            http = httpx.Client(base_url=f"http://127.0.0.1:{LITELLM_PORT}", transport=transport, timeout=60)
+            http = httpx.Client(
+                base_url=f"http://127.0.0.1:{LITELLM_PORT}",
+                transport=transport,
+                timeout=60,
+                headers={MANAGEMENT_HEADER: keys(kubernetes, pod).token or ""},
+            )
             found.append(Replica(client, opened.enter_context(http)))
         assert len(found) == 2
         yield found
@@ -83,8 +88,10 @@ def test_a_call_that_is_tried_again_may_go_to_another_pod(kubernetes: Kubernetes
     there = ready_pods(kubernetes)[0]
     names = iter(["llm-gateway-gone", there["metadata"]["name"]])
     transport = PodTransport(kubernetes, NAMESPACE, lambda: next(names), LITELLM_PORT)
-    key = master_key(kubernetes, there)
-    with ManagementApi("the gateway", "", key, base_url="http://127.0.0.1", transport=transport) as again:
+    found = keys(kubernetes, there)
+    with ManagementApi(
+        "the gateway", "", found.master_key, token=found.token, base_url="http://127.0.0.1", transport=transport
+    ) as again:
         assert GatewayClient(again).models()
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cluster.inside import admin, sql
+from tests.cluster.inside import PORT, admin, sql
 from tests.cluster.outage import Outage
 from tests.cluster.platform import Platform
 
@@ -19,6 +19,13 @@ def test_a_model_cannot_be_added_with_the_master_key(platform: Platform) -> None
     for pod in platform.gateway_pods():
         _, models = admin(platform, "GET", "/v1/models", pod=pod)
         assert "typed-in" not in json.dumps(models)
+
+
+def test_what_litellm_knows_makes_no_key_at_the_port(platform: Platform) -> None:
+    for pod in platform.gateway_pods():
+        assert (
+            platform.kube.execute("system-llm", pod, "python3", "-", stdin=PORT, container="litellm").strip() == "401"
+        )
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,8 @@ def test_pods_see_no_more_secrets_than_they_need(platform: Platform) -> None:
     """LiteLLM never sees an endpoint's credential; only the guard does (C-3)."""
     secrets = all_secrets(platform)
     credentials = {where: secrets[where] for where in secrets if where.startswith("system-llm/llm-endpoint-")}
+    token = {where: secrets[where] for where in secrets if where.endswith("[MANAGEMENT_TOKEN]")}
+    assert token
     names = {where.partition("[")[2] for where in credentials}
     assert {"scripted.gateway]", "ENDPOINT_CREDENTIAL_GEMMA]"} <= names
     for pod in platform.kube.pods("system-llm", "hearth.dev/role=gateway"):
@@ -130,7 +132,7 @@ def test_pods_see_no_more_secrets_than_they_need(platform: Platform) -> None:
             "system-llm", pod["metadata"]["name"], "cat", "/proc/1/environ", container="litellm"
         )
         assert "LITELLM_MASTER_KEY=" in environment
-        assert leaks(environment, credentials) == []
+        assert leaks(environment, {**credentials, **token}) == []
         mounted = json.dumps([volume.get("secret", volume.get("projected")) for volume in spec["volumes"]])
         assert "llm-endpoint-credentials" not in mounted
     guards = platform.kube.pods("system-llm", "hearth.dev/role=guard")

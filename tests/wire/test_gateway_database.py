@@ -20,6 +20,7 @@ from hearth.gatewayapi.records import WantedBudget, WantedKey, WantedTeam
 from tests.support.database import Postgres
 from tests.support.gateway_contract import wanted_key, wanted_team
 from tests.support.litellm import LiteLLM
+from tests.wire.front_bench import MANAGEMENT, MANAGER
 
 pytestmark = pytest.mark.wire
 
@@ -51,7 +52,7 @@ class Traffic:
         answer = httpx.post(
             f"{self.gateway.replicas[self.sent % 2]}/v1/chat/completions",
             json={**body, **fields},
-            headers={"Authorization": f"Bearer {self.key.value}"},
+            headers={"Authorization": f"Bearer {self.key.value}", **MANAGER},
             timeout=60,
         )
         self.answered += answer.status_code == 200
@@ -80,7 +81,11 @@ def eventually(holds: Callable[[], bool]) -> None:
 @pytest.fixture(scope="module")
 def traffic(running_litellm: LiteLLM, database_server: Postgres) -> Iterator[Traffic]:
     api = ManagementApi(
-        "the gateway on loopback", "Start it.", running_litellm.master_key, base_url=running_litellm.replicas[0]
+        "the gateway on loopback",
+        "Start it.",
+        running_litellm.master_key,
+        token=MANAGEMENT,
+        base_url=running_litellm.replicas[0],
     )
     name = f"t{secrets.token_hex(4)}"
     team = wanted_team(name, "fast", max_budget=1000.0, budget_duration="30d")

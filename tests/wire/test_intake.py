@@ -1,5 +1,6 @@
 """The intake and the hook in both versions of LiteLLM, as processes, before scripted model servers."""
 
+import itertools
 import json
 import random
 import socket
@@ -14,11 +15,13 @@ import pytest
 import yaml
 
 from hearth.intake.requests import OPERATION_PATHS
+from hearth.intake.settings import load
 from tests.support.intake import LEAK, START_SECONDS, VERSIONS, Gateway
 from tests.support.litellm import LiteLLMProgram
 from tests.support.litellm_reads import RECORD, kept_names
 from tests.unit.intake.bodies import BODIES
 from tests.unit.intake.test_admission import ATTACKS
+from tests.unit.intake.test_many_bodies import admitted_bodies
 
 pytestmark = pytest.mark.wire
 
@@ -334,6 +337,30 @@ def test_bodies_made_at_random_do_no_harm(gateway: Gateway) -> None:
             assert answer.status_code < 500, (body, answer.text)
     assert gateway.process is not None
     assert gateway.process.poll() is None
+
+
+def test_litellm_bears_what_the_intake_passes(gateway: Gateway) -> None:
+    bears(gateway, 100)
+
+
+@pytest.mark.long
+def test_litellm_bears_2000_bodies_that_the_intake_passes(gateway: Gateway) -> None:
+    bears(gateway, 2_000)
+
+
+def bears(gateway: Gateway, count: int) -> None:
+    """Send bodies that the intake passes; each has to reach the model server once, and to be answered."""
+    gateway.models.script()
+    assert gateway.process is not None
+    before, failed = gateway.process.pid, []
+    bodies = admitted_bodies(load(gateway.folder / "settings.json"), seed=count)
+    with gateway.client() as client:
+        for sent, (operation, text) in enumerate(itertools.islice(bodies, count)):
+            answer = client.post(PATHS[operation], content=text, headers={"Content-Type": "application/json"})
+            if answer.status_code != 200 or len(gateway.models.asked) != sent + 1 - len(failed):
+                failed.append((operation, text, answer.status_code, answer.text))
+    assert failed == []
+    assert (gateway.process.pid, gateway.process.poll()) == (before, None)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -1,6 +1,7 @@
 """The way of a client in the gateway's Pod: HAProxy with the compiled front, both doors, and the room as mounted."""
 
 import gzip
+import hashlib
 import json
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -12,17 +13,20 @@ import openai
 import pytest
 
 from hearth.compile.intake import START, intake_program
+from hearth.compile.names import MANAGEMENT_HEADER
 from hearth.topology.resolve import resolve
 from tests.support.intake import Gateway
 from tests.support.proxy_claims import claim
 from tests.support.tools import PROJECT, tool
 from tests.unit.intake.bodies import BODIES
 from tests.wire.client import Server, head, wait_for
-from tests.wire.front_bench import front_files
+from tests.wire.front_bench import MANAGEMENT as TOKEN
+from tests.wire.front_bench import MANAGER, front_files
 from tests.wire.haproxy import Haproxy
 
 pytestmark = pytest.mark.wire
 
+DIGEST = hashlib.sha256(TOKEN.encode()).hexdigest()
 CLIENT, MANAGEMENT, PROBE = "http://127.0.0.1:4000", "http://127.0.0.1:4001", "http://127.0.0.1:8406"
 
 
@@ -124,8 +128,40 @@ def test_the_intakes_errors_arrive_without_their_header(front: Gateway) -> None:
 
 def test_port_forward_reaches_past_the_intake_and_clients_do_not(front: Gateway) -> None:
     key = {"Authorization": f"Bearer {front.key}"}
-    assert httpx.get(f"{MANAGEMENT}/model/info", headers=key, timeout=60).status_code == 200
-    assert httpx.get(f"{CLIENT}/model/info", headers=key, timeout=60).status_code == 404
+    assert httpx.get(f"{MANAGEMENT}/model/info", headers={**key, **MANAGER}, timeout=60).status_code == 200
+    assert httpx.get(f"{CLIENT}/model/info", headers={**key, **MANAGER}, timeout=60).status_code == 404
+
+
+MADE = """
+import json, os, sys, urllib.error, urllib.request
+headers = {"Authorization": "Bearer " + os.environ["LITELLM_MASTER_KEY"], **json.loads(sys.argv[2])}
+try:
+    urllib.request.urlopen(urllib.request.Request(sys.argv[1] + "/key/generate", b"{}", headers))
+except urllib.error.HTTPError as error:
+    print(error.code, json.loads(error.read())["error"]["code"])
+"""
+
+
+@pytest.mark.parametrize(
+    "guess",
+    [{}, {MANAGEMENT_HEADER: ""}, {MANAGEMENT_HEADER: "management"}, {MANAGEMENT_HEADER: DIGEST}, {"X-Refusal": TOKEN}],
+    ids=["none", "empty", "its name", "its digest", "another header"],
+)
+def test_what_litellm_knows_makes_no_key_at_the_port(front: Gateway, guess: dict[str, str]) -> None:
+    """A process with LiteLLM's environment, its master key among it, on loopback of its Pod."""
+    done = subprocess.run(
+        [front.program.home / "bin/python", "-c", MADE, MANAGEMENT, json.dumps(guess)],
+        env=front.environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["401", "invalid_api_key"], done.stderr
+    assert TOKEN not in json.dumps(front.environment)
+
+
+def test_the_management_token_ends_at_the_front(front: Gateway) -> None:
+    seen = json.dumps(front.models.asked) + front.log.read_text()
+    assert TOKEN not in seen
 
 
 def test_the_kubelet_asks_through_the_front(front: Gateway) -> None:

@@ -17,6 +17,8 @@ from hearth.compile.names import (
     GATEWAY,
     GUARD,
     GUARDS,
+    MANAGEMENT_MAP,
+    MANAGEMENT_TOKEN,
     credential_variable,
 )
 from hearth.topology.topology import Topology
@@ -49,7 +51,8 @@ class SecretNames:
     cache: Any
     """`valkey.conf`."""
     gateway: Any
-    """`LITELLM_MASTER_KEY`, `LITELLM_SALT_KEY`, `DATABASE_URL` of the gateway's role, `REDIS_PASSWORD`."""
+    """`LITELLM_MASTER_KEY`, `LITELLM_SALT_KEY`, `DATABASE_URL` of the gateway's role, `REDIS_PASSWORD`; and
+    `MANAGEMENT_TOKEN`, which no container gets."""
     migrations: Any
     """`DATABASE_URL` of the owner, and its password as `pgpass` for psql."""
     endpoint_credentials: Any
@@ -59,7 +62,8 @@ class SecretNames:
     guards: tuple[Any, ...] = ()
     """By replica of the guard: `tls.crt`, `tls.key`, and `tokens.map` with the digests of its callers' credentials."""
     gateway_guard: Any = None
-    """What the gateway's front calls the guard with: `ca.pem`, and `credentials.map` with one for each upstream."""
+    """What the gateway's front calls the guard with: `ca.pem`, and `credentials.map` with one for each upstream; and
+    `management.map` with the digest of the management token."""
     endpoints: Mapping[str, Any] = field(default_factory=dict)
     """By endpoint id: `tokens.map`, `runtime.map`, `runtime-key`, `tls.crt`, `tls.key`."""
 
@@ -112,7 +116,13 @@ def cache_contents(*, password: str) -> dict[str, str]:
 
 
 def gateway_contents(
-    topology: Topology, *, master_key: str, salt_key: str, gateway_password: str, cache_password: str
+    topology: Topology,
+    *,
+    master_key: str,
+    salt_key: str,
+    management_token: str,
+    gateway_password: str,
+    cache_password: str,
 ) -> dict[str, str]:
     """Return what the gateway's Secret holds.
 
@@ -120,12 +130,15 @@ def gateway_contents(
         topology: the topology.
         master_key: LiteLLM's master key, `sk-` and at least 32 random bytes.
         salt_key: key that LiteLLM encrypts with; never changed, or what it encrypted is lost.
+        management_token: what the front asks for at its port for administration. It is kept beside the master key for
+            whoever administers, and given to no container.
         gateway_password: password of the gateway's database role.
         cache_password: Valkey's password.
     """
     return {
         "LITELLM_MASTER_KEY": master_key,
         "LITELLM_SALT_KEY": salt_key,
+        MANAGEMENT_TOKEN: management_token,
         "DATABASE_URL": database_url(topology, GATEWAY_ROLE, gateway_password),
         "REDIS_PASSWORD": cache_password,
     }
@@ -175,15 +188,20 @@ def guard_contents(tokens: Mapping[str, str], *, certificate: str, private_key: 
     }
 
 
-def gateway_guard_contents(tokens: Mapping[str, str], *, authority: str) -> dict[str, str]:
-    """Return what the front in the gateway's Pod calls the guard with.
+def gateway_guard_contents(tokens: Mapping[str, str], *, authority: str, management_token: str) -> dict[str, str]:
+    """Return what the front in the gateway's Pod calls the guard with, and knows administrators by.
 
     Args:
         tokens: the credential that opens each upstream, by the upstream's name.
         authority: certificates of the CA of the guard's certificate as PEM.
+        management_token: what the port for administration asks for; only its digest gets here.
     """
     credentials = "".join(f"{name} {token}\n" for name, token in sorted(tokens.items()))
-    return {"ca.pem": authority, "credentials.map": credentials}
+    return {
+        "ca.pem": authority,
+        "credentials.map": credentials,
+        MANAGEMENT_MAP: f"{hashlib.sha256(management_token.encode()).hexdigest()} management\n",
+    }
 
 
 def endpoint_credentials_contents(topology: Topology, tokens: Mapping[str, str]) -> dict[str, str]:

@@ -44,6 +44,7 @@ from hearth.compile.names import (
     FRONT_PROBE_PORT,
     GATEWAY,
     GATEWAY_PORT,
+    MANAGEMENT_MAP,
     MANAGEMENT_SOCKET,
     ROLE_LABEL,
 )
@@ -187,7 +188,7 @@ def gateway(
                     config_volume("intake", intake_code.name, {path.replace("/", "."): path for path in program}),
                     empty_dir("doors", "1Mi", in_memory=True),
                     config_volume("front", front_config.name),
-                    secret_volume("guard", names.gateway_guard, ["ca.pem", "credentials.map"]),
+                    secret_volume("guard", names.gateway_guard, ["ca.pem", "credentials.map", MANAGEMENT_MAP]),
                     *database_trust_volume(topology, trust),
                     empty_dir("tmp", "256Mi"),
                 ],

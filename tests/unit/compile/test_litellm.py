@@ -142,8 +142,9 @@ def test_every_model_has_prices_and_goes_to_the_guard_without_a_credential() -> 
         parameters = model["litellm_params"]
         assert parameters["api_base"].startswith("http://127.0.0.1:4002/u/")
         assert parameters["api_key"] == PLACEHOLDER_KEY
-        assert isinstance(parameters["input_cost_per_token"], float)
-        assert isinstance(parameters["output_cost_per_token"], float)
+        for price in ("input_cost_per_token", "output_cost_per_token"):
+            assert isinstance(model["model_info"][price], float)
+            assert price not in parameters, "requests of several operations would overwrite each other's"
         assert parameters["max_retries"] == 0
         assert parameters["additional_drop_params"] == ["user"]
         # A bound here would be the default of every request, not the context window.
@@ -151,9 +152,9 @@ def test_every_model_has_prices_and_goes_to_the_guard_without_a_credential() -> 
 
 
 def test_prices_are_per_token() -> None:
-    parameters = by_name(compiled())["gemma"]["litellm_params"]
-    assert parameters["input_cost_per_token"] == pytest.approx(100e-12, rel=1e-15)
-    assert parameters["output_cost_per_token"] == pytest.approx(300e-12, rel=1e-15)
+    information = by_name(compiled())["gemma"]["model_info"]
+    assert information["input_cost_per_token"] == pytest.approx(100e-12, rel=1e-15)
+    assert information["output_cost_per_token"] == pytest.approx(300e-12, rel=1e-15)
 
 
 @given(st.integers(min_value=0, max_value=10**12))
@@ -170,6 +171,8 @@ def test_what_a_model_says_of_itself() -> None:
         "mode": "embedding",
         "max_tokens": 2048,
         "max_input_tokens": 2048,
+        "input_cost_per_token": 1e-10,
+        "output_cost_per_token": 3e-10,
         "supports_reasoning": True,
         "deployment": "nomic",
         "endpoint": "native",

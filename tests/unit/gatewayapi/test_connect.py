@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hearth.gatewayapi.connect import master_key, wait_for_pods
+from hearth.gatewayapi.connect import Keys, keys, wait_for_pods
 from hearth.gatewayapi.errors import GatewayUnavailableError
 from hearth.kubeapi.client import encoded
 from hearth.kubeapi.errors import ClusterError
@@ -62,7 +62,14 @@ def test_a_gateway_that_is_not_ready_says_what_to_do(
 
 
 def test_the_master_key_is_the_one_that_the_pod_was_started_with(cluster: Any) -> None:
-    assert master_key(cluster, pod("a")) == "sk-master-canary"
+    assert keys(cluster, pod("a")) == Keys("sk-master-canary", None), "from before there was a management token"
+
+
+def test_the_management_token_is_beside_the_master_key(cluster: Any) -> None:
+    cluster.secrets["system-llm/llm-gateway-0"]["data"] |= encoded({"MANAGEMENT_TOKEN": "token-canary"})
+    found = keys(cluster, pod("a"))
+    assert found == Keys("sk-master-canary", "token-canary")
+    assert "canary" not in repr(found)
 
 
 @pytest.mark.parametrize(
@@ -70,11 +77,11 @@ def test_the_master_key_is_the_one_that_the_pod_was_started_with(cluster: Any) -
 )
 def test_a_pod_that_is_no_gateway_of_ours_is_named(cluster: Any, env: Any) -> None:
     with pytest.raises(ClusterError, match="it is not a gateway that Hearth deployed") as caught:
-        master_key(cluster, pod("a", env=env))
+        keys(cluster, pod("a", env=env))
     assert "canary" not in str(caught.value)
 
 
 def test_a_secret_that_is_gone_is_named(cluster: Any) -> None:
     cluster.secrets.clear()
     with pytest.raises(ClusterError, match=r"Secret system-llm/llm-gateway-0 .* has no MASTER any more"):
-        master_key(cluster, pod("a"))
+        keys(cluster, pod("a"))

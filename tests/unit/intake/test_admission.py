@@ -301,6 +301,12 @@ def test_a_stream_is_known_as_one() -> None:
     assert json.loads(admitted.body)["stream_options"] == {"include_usage": True}
 
 
+@pytest.mark.parametrize("options", [{}, {"stream_options": None}, {"stream_options": {"include_usage": False}}])
+def test_a_streamed_completion_says_what_it_cost(options: dict[str, Any]) -> None:
+    assert passed("completion", stream=True, **options)["stream_options"] == {"include_usage": True}
+    assert "stream_options" not in passed("completion", **options)
+
+
 @pytest.mark.parametrize("operation", ["chat", "responses"])
 @pytest.mark.parametrize("choice", [{}, {"tool_choice": "none"}])
 def test_a_model_that_takes_no_tools_is_asked_for_none(operation: Operation, choice: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from hearth.intake import application as module
 from hearth.intake.application import LARGE_BODY, Intake, Message, Receive, Scope, Send
+from hearth.intake.requests import OPERATION_PATHS
 from hearth.intake.state import CURRENT, Failure
 from tests.unit.intake.bodies import BODIES, SETTINGS
 
@@ -181,6 +182,36 @@ def test_litellm_learns_when_the_client_goes_away() -> None:
 
     ask(LiteLLM(handler))
     assert seen == ["http.disconnect"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "begun", "told"),
+    [
+        ("chat", True, True),
+        ("completion", True, False),
+        ("responses", True, False),
+        ("completion", False, True),
+        ("responses", False, True),
+    ],
+)
+def test_a_stream_whose_cost_is_known_at_its_end_is_read_to_it(operation: Any, begun: bool, told: bool) -> None:
+    seen = []
+
+    async def handler(scope: Scope, receive: Receive, send: Send) -> None:
+        if begun:
+            await send(
+                {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]}
+            )
+        gone = asyncio.ensure_future(receive())
+        await asyncio.sleep(0.01)
+        seen.append(gone.done())
+        gone.cancel()
+        if not begun:
+            await answer(send, 200, "{}")
+
+    path = next(path for path, found in OPERATION_PATHS.items() if found == operation)
+    ask(LiteLLM(handler), {**BODIES[operation], "stream": True}, path=path)
+    assert seen == [told]
 
 
 def test_a_refusal_reaches_nobody() -> None:

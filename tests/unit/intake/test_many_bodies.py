@@ -1,19 +1,21 @@
 """100,000 bodies through the intake, before an application that stands for LiteLLM's: no 500, and nothing but JSON."""
 
 import asyncio
+import contextlib
 import json
 import random
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 
-from hearth.intake.admission import SCHEMAS
+from hearth.intake.admission import SCHEMAS, admit
 from hearth.intake.application import Intake, Message, Receive, Scope, Send
 from hearth.intake.engines import FIELD_VALIDATORS
-from hearth.intake.errors import TABLE
+from hearth.intake.errors import TABLE, RefusedError
 from hearth.intake.names import NEVER
 from hearth.intake.requests import OPERATION_PATHS
-from hearth.intake.settings import Operation
+from hearth.intake.settings import Operation, Settings
 from tests.support.litellm_reads import RECORD
 from tests.unit.intake.bodies import BODIES, SETTINGS
 
@@ -69,6 +71,10 @@ def changed(choose: random.Random, value: Any, names: list[str], depth: int = 0)
     return choose.choice(VALUES)
 
 
+NAMES: Final = [*RECORD.read_text(encoding="utf-8").split(), *FIELD_VALIDATORS, *NEVER]
+"""Names of fields: all that LiteLLM could read, and the model servers' own."""
+
+
 def body(choose: random.Random, operation: Operation, names: list[str]) -> bytes:
     if choose.random() < 0.02:
         return choose.choice(RAW)
@@ -83,10 +89,20 @@ def body(choose: random.Random, operation: Operation, names: list[str]) -> bytes
     return text
 
 
+def admitted_bodies(settings: Settings, seed: int) -> Iterator[tuple[Operation, bytes]]:
+    """Yield bodies that the intake passes, without an end."""
+    choose = random.Random(seed)
+    while True:
+        operation = choose.choice(list(SCHEMAS))
+        text = body(choose, operation, NAMES)
+        with contextlib.suppress(RefusedError):
+            admit(settings, operation, text)
+            yield operation, text
+
+
 @pytest.mark.long
 def test_no_body_breaks_the_intake() -> None:
     choose = random.Random(20_261_130)
-    names = [*RECORD.read_text(encoding="utf-8").split(), *FIELD_VALIDATORS, *NEVER]
     application = Application()
     intake = Intake(application, SETTINGS)
     codes = {row.code for row in TABLE}
@@ -114,7 +130,7 @@ def test_no_body_breaks_the_intake() -> None:
     async def every() -> None:
         for _ in range(BODIES_IN_ALL):
             operation = choose.choice(list(SCHEMAS))
-            await one(operation, body(choose, operation, names))
+            await one(operation, body(choose, operation, NAMES))
 
     asyncio.run(every())
     assert sum(statuses.values()) == BODIES_IN_ALL

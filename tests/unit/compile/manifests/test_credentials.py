@@ -49,10 +49,16 @@ def test_the_cache_keeps_nothing_and_evicts_nothing() -> None:
 
 def test_the_gateway_connects_as_the_role_that_cannot_store_models() -> None:
     made = gateway_contents(
-        resolve(variants()["local"]), master_key="sk-m", salt_key="s", gateway_password="g", cache_password="c"
+        resolve(variants()["local"]),
+        master_key="sk-m",
+        salt_key="s",
+        management_token="t",
+        gateway_password="g",
+        cache_password="c",
     )
     assert made["DATABASE_URL"].startswith("postgresql://litellm_gateway:g@")
-    assert set(made) == {"LITELLM_MASTER_KEY", "LITELLM_SALT_KEY", "DATABASE_URL", "REDIS_PASSWORD"}
+    in_its_environment = {"LITELLM_MASTER_KEY", "LITELLM_SALT_KEY", "DATABASE_URL", "REDIS_PASSWORD"}
+    assert set(made) == {*in_its_environment, "MANAGEMENT_TOKEN"}
 
 
 def test_the_migrations_connect_as_the_owner_and_psql_can_read_any_password() -> None:
