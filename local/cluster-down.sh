@@ -22,5 +22,8 @@ if [ "$HEARTH_BRANCH" = build ]; then
     if mountpoint -q "$store"; then umount --recursive "$store" || say "$store is in use and stays mounted"; fi
   fi
 fi
+# what a runner measured of it, in the checkout that had it measured
+measured=$HEARTH_CACHE/clusters/$HEARTH_CLUSTER/measured
+[ ! -r "$measured" ] || rm -rf "$(cat "$measured")"/{evidence,trust}/local
 rm -rf "${HEARTH_CACHE:?}/clusters/$HEARTH_CLUSTER"
 say "cluster $HEARTH_CLUSTER: nothing is left of it"

@@ -29,6 +29,7 @@ join "images"
 part "cluster" local/cluster.sh
 join "Python environment" "Pulumi"
 part "deployment" local/deploy.sh
+part "qualification" local/qualify.sh
 part "question" local/ask.sh
 
 say "seconds of each part (those that began before another ended went on side by side):"

@@ -21,6 +21,7 @@ COMMANDS: Final[dict[str, str]] = {
     "check": "hearth.cli.check",
     "credentials": "hearth.cli.credentials",
     "evidence": "hearth.cli.evidence",
+    "measure": "hearth.cli.measure",
     "preflight": "hearth.cli.preflight",
     "qualify": "hearth.cli.qualify",
     "render": "hearth.cli.render",

@@ -18,6 +18,7 @@ from hearth.compile.names import (
     ENVIRONMENT_LABEL,
     MANAGED_LABEL,
     MANAGER,
+    RUNNER_NAMESPACE,
     TENANT_LABEL,
     credentials_secret,
 )
@@ -111,7 +112,7 @@ def require_owned(
 def _places(topology: Topology) -> dict[str, str]:
     """Return where the claim says something of each namespace."""
     tenants = {tenant.namespace: f"hearth:tenants.{tenant.name}" for tenant in topology.tenants}
-    return {topology.namespace: "hearth:llm", **tenants}
+    return {topology.namespace: "hearth:llm", RUNNER_NAMESPACE: "hearth:policy.evidence", **tenants}
 
 
 def _namespace_problems(

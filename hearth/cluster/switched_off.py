@@ -83,6 +83,6 @@ def require_unchanged(loaded: LoadedClaim, deployed: Claim | None) -> None:
 
 def what_stays(group: Group) -> Group:
     """Return the objects of a group that stay: namespaces with their policies, tenants, and volumes."""
-    if group.name in ("namespace", "tenants"):
+    if group.name in ("namespace", "runner", "tenants"):
         return group
     return replace(group, objects=tuple(each for each in group.objects if each.kind == "PersistentVolumeClaim"))

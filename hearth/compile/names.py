@@ -5,6 +5,7 @@ from typing import Final
 
 from hearth.claim.names import GUARD_PROBE_PORT as GUARD_PROBE_PORT
 from hearth.claim.names import IN_CLUSTER as IN_CLUSTER
+from hearth.claim.names import NAMESPACE
 from hearth.claim.names import SIDECAR_PORT as SIDECAR_PORT
 from hearth.claim.names import endpoint_host as endpoint_host
 from hearth.claim.names import endpoint_service as endpoint_service
@@ -48,6 +49,9 @@ MANAGEMENT_SOCKET: Final = f"{DOORS}/management.sock"
 """LiteLLM past the intake."""
 FRONT_PROBE_PORT: Final = 8406
 """TCP port of the gateway's readiness and liveness probe."""
+
+RUNNER_NAMESPACE: Final = f"{NAMESPACE}-evidence"
+"""Namespace of the runner that measures endpoints in Pods: it must not be that of what it measures."""
 
 ROLE_LABEL: Final = "hearth.dev/role"
 """Label that NetworkPolicies select on; tenants cannot give it to Pods in `system-llm`."""

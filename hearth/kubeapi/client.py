@@ -356,9 +356,28 @@ class KubernetesApi:
 
         return self._call(what, self._client, call, absent)
 
+    def log(self, namespace: str, pod: str) -> str:
+        """Return what the one container of a Pod has written; empty while there is nothing."""
+        from kubernetes.client.api.core_v1_api import CoreV1Api
+
+        answer = self._answer(
+            f"read the log of {namespace}/{pod}",
+            CoreV1Api(self._client),
+            lambda api, fixed: api.read_namespaced_pod_log(pod, namespace, **fixed),
+            # 400 until the container has started
+            absent=(400, 404),
+        )
+        return (answer or b"").decode(errors="replace")
+
     def _call(
         self, what: str, api: Any, call: Callable[[Any, dict[str, Any]], Any], absent: tuple[int, ...]
     ) -> Object | None:
+        answer = self._answer(what, api, call, absent)
+        return None if answer is None else json.loads(answer)
+
+    def _answer(
+        self, what: str, api: Any, call: Callable[[Any, dict[str, Any]], Any], absent: tuple[int, ...]
+    ) -> bytes | None:
         from kubernetes.client.exceptions import ApiException
         from urllib3.exceptions import HTTPError
 
@@ -376,8 +395,8 @@ class KubernetesApi:
                 f"could not {what}: the Kubernetes API of {self.cluster.context} does not answer "
                 f"({type(error).__name__}). Try `kubectl --context {self.cluster.context} get nodes`."
             ) from None
-        body: Object = json.loads(answer.data)
-        return body
+        data: bytes = answer.data
+        return data
 
 
 def decoded(secret: Mapping[str, Any]) -> dict[str, str]:

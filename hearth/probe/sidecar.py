@@ -137,7 +137,10 @@ def _request_bound(target: Target) -> Facts:
 def _raw_port_closed(target: Target) -> Facts:
     if target.raw_port is None:
         raise SkippedError("runtime_port_not_declared")
-    addresses = socket.getaddrinfo(target.address or target.host, target.raw_port, type=socket.SOCK_STREAM)
+    hosts = (target.address or target.host, *target.raw_addresses)
+    addresses = [
+        found for host in hosts for found in socket.getaddrinfo(host, target.raw_port, type=socket.SOCK_STREAM)
+    ]
     for family, kind, protocol, _, address in addresses:
         with socket.socket(family, kind, protocol) as tried:
             tried.settimeout(min(5.0, target.bounds.stream_setup_seconds))

@@ -55,6 +55,8 @@ class Target:
     """Whole value of that header; none when the endpoint asks for none."""
     raw_port: int | None = None
     """The runtime's own port; none without a sidecar."""
+    raw_addresses: tuple[str, ...] = ()
+    """Addresses at which that port is tried beside the endpoint's own: a Pod's, past every Service."""
     address: str | None = None
     """Address to connect to without a look-up; the certificate is verified by name all the same."""
 
@@ -114,6 +116,7 @@ def target_of(
     *,
     authorities: str,
     credential: str | None,
+    raw_addresses: tuple[str, ...] = (),
 ) -> Target:
     """Return what a runner asks of an endpoint of the claim: its published address, within its declared bounds.
 
@@ -122,6 +125,7 @@ def target_of(
         expected: what the claim declares of it.
         authorities: PEM of its trust bundle; empty with plaintext.
         credential: whole value of the credential's header.
+        raw_addresses: addresses at which the runtime's own port is tried beside the endpoint's.
     """
     bounds, runtime, own = upstream.bounds, upstream.runtime, upstream.sidecar
     return Target(
@@ -141,6 +145,7 @@ def target_of(
         credential=credential,
         raw_port=runtime.loopback.port if runtime else own.runtime_port if own else None,
         address=upstream.ip_address,
+        raw_addresses=raw_addresses,
     )
 
 

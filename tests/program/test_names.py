@@ -39,6 +39,7 @@ def test_tenants_whose_names_look_like_digests_have_resources_of_their_own() -> 
     spaces = [name for typ, name in result["resources"] if typ == "kubernetes:core/v1:Namespace"]
     assert sorted(spaces) == [
         "Namespace:system-llm",
+        "Namespace:system-llm-evidence",
         "Namespace:tenant-abcdefabcd",
         "Namespace:tenant-abcdefabce",
     ]

@@ -15,7 +15,8 @@ from hearth.compile.manifests.migrations import migrations
 from hearth.compile.manifests.mock import mock
 from hearth.compile.manifests.namespace import namespace
 from hearth.compile.manifests.node_pools import node_pools
-from hearth.compile.manifests.policies import system_policies, tenant_policies
+from hearth.compile.manifests.policies import runner_policies, system_policies, tenant_policies
+from hearth.compile.manifests.runner import runner
 from hearth.compile.manifests.runtime_pod import instance_pods, runtime_pods
 from hearth.compile.manifests.services import asks_a_name_server, services
 from hearth.compile.manifests.tenants import tenant_objects
@@ -38,6 +39,7 @@ GroupName = Literal[
     "guard-1",
     "gateway",
     "mock",
+    "runner",
     "tenants",
 ]
 """What is deployed as one. `secrets` is what only the deployment can make; no group holds it, and others need it."""
@@ -116,6 +118,8 @@ def groups(
             (*ready, "services", "cache", "migrations", "runtimes", *GUARD_GROUPS[: topology.gateway.guards]),
         ),
         Group("mock", tuple(mock(topology)), ready),
+        # A namespace that stands by itself, as those of tenants do.
+        Group("runner", (*runner(topology), *runner_policies(topology)), ()),
         # A tenant's namespace stands by itself; the deployment makes its keys and Secrets after the gateway.
         Group("tenants", tuple(found for each in topology.tenants for found in tenant_group(topology, each)), ()),
     )

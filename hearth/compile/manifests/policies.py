@@ -22,6 +22,7 @@ from hearth.compile.names import (
     GATEWAY_PORT,
     GUARD_PORT,
     ROLE_LABEL,
+    RUNNER_NAMESPACE,
     SIDECAR_PORT,
     TENANT_LABEL,
 )
@@ -193,13 +194,14 @@ def _guard_egress(topology: Topology) -> list[Rule]:
 def _runtimes(topology: Topology, closed: bool) -> list[Object]:
     """Return one policy for all runtimes, and one for each that fetches its model from the network."""
     policy = partial(_policy, topology.namespace)
-    from_guard = {"from": [_role("guard")], "ports": _tcp(SIDECAR_PORT)}
+    runner = {"namespaceSelector": {"matchLabels": {NAMESPACE_LABEL: RUNNER_NAMESPACE}}, **_role("runner")}
+    callers = {"from": [_role("guard"), runner], "ports": _tcp(SIDECAR_PORT)}
     made = [
         policy(
             "llm-runtime-guarded",
             "runtime",
             _for_role("runtime"),
-            ingress=[from_guard],
+            ingress=[callers],
             egress=[] if closed else None,
         )
     ]
@@ -210,6 +212,25 @@ def _runtimes(topology: Topology, closed: bool) -> list[Object]:
             name = f"llm-runtime-{endpoint_id}-model"
             made.append(policy(name, "runtime", selector, egress=[_dns(topology), _public(topology, 443)]))
     return made
+
+
+def runner_policies(topology: Topology) -> list[Object]:
+    """Return the NetworkPolicies of the runner's namespace: to the Pods of runtimes and the name server, no further.
+
+    Args:
+        topology: the topology.
+    """
+    if not topology.pods:
+        return []
+    closed = topology.policy.egress == "enforce"
+    policy = partial(_policy, RUNNER_NAMESPACE)
+    inside = {"namespaceSelector": {"matchLabels": {NAMESPACE_LABEL: topology.namespace}}, **_role("runtime")}
+    # Every port: that the runtime's own is closed has to be the Pod's doing, and the one policy there lets in one port.
+    ways = [_dns(topology), {"to": [inside]}]
+    return [
+        policy("default-deny", "isolation", {}, ingress=[], egress=[] if closed else None),
+        policy("hearth-runner", "runner", _for_role("runner"), ingress=[], egress=ways if closed else None),
+    ]
 
 
 def system_policies(topology: Topology, *, name_server: bool) -> list[Object]:

@@ -48,7 +48,12 @@ def test_parts_belong_together() -> None:
     assert set(made.front.files) == {"front.cfg", "homes.map"}
     assert not set(made.guard.files) & set(made.front.files)
     policies = [found for found in manifests_of() if found["kind"] == "NetworkPolicy"]
-    assert {policy["metadata"]["namespace"] for policy in policies} == {"system-llm", "tenant-family", "team-apps"}
+    assert {policy["metadata"]["namespace"] for policy in policies} == {
+        "system-llm",
+        "system-llm-evidence",
+        "tenant-family",
+        "team-apps",
+    }
     assert list(made.bundles) == ["home-ca"]
     assert made.litellm_yaml.startswith("general_settings:\n")
 

@@ -20,6 +20,7 @@ CREDENTIALS += "_request_of_others"
 FIELDS = "tests/cluster/test_field_managers.py::test_what_is_declared_wins_over_kubectl"
 REHEARSED = "tests/cluster/test_backup.py::test_the_database_comes_back_from_a_dump_by_the_commands_of_the_page"
 UPGRADE = "tests/upgrade/test_upgrade.py::test_an_environment_of_an_older_version_is_updated_and_taken_down"
+MEASURED = "tests/cluster/test_evidence.py"
 QUALIFIED = "tests/wire/test_qualify.py::test_from_nothing_to_a_route_and_back"
 
 HERE = {
@@ -60,6 +61,8 @@ ELSEWHERE = {
         "hearth qualify ollama-home -s home --key ~/keys/home-2026-q4.pem --key-id home-2026-q4 "
         "--credential ~/keys/ollama-home.token --facts ollama-home.facts.json"
     ): QUALIFIED,
+    "hearth qualify --all -s home --key ~/keys/home-2026-q4.pem --key-id home-2026-q4": MEASURED,
+    "hearth qualify gemma -s home --key ~/keys/home-2026-q4.pem --key-id home-2026-q4": MEASURED,
     "kubectl create namespace system-llm": "tests/cluster/conftest.py",
     "kubectl label namespace system-llm app.kubernetes.io/managed-by=hearth hearth.dev/environment=home": (
         "tests/cluster/conftest.py"

@@ -46,6 +46,7 @@ def test_groups_are_in_the_order_of_what_needs_what() -> None:
         "guard-1",
         "gateway",
         "mock",
+        "runner",
         "tenants",
     ]
     # There are GPUs in another stack.
@@ -103,7 +104,12 @@ def test_the_mock_is_never_offered() -> None:
 
 def test_namespaces_hold_their_pods_to_restricted_at_a_pinned_version() -> None:
     namespaces = [manifest for manifest in everything(variants()["local"]) if manifest["kind"] == "Namespace"]
-    assert {manifest["metadata"]["name"] for manifest in namespaces} == {"system-llm", "tenant-family", "tenant-guests"}
+    assert {manifest["metadata"]["name"] for manifest in namespaces} == {
+        "system-llm",
+        "system-llm-evidence",
+        "tenant-family",
+        "tenant-guests",
+    }
     for manifest in namespaces:
         labels = manifest["metadata"]["labels"]
         for mode in ("enforce", "audit", "warn"):
