@@ -27,6 +27,7 @@ COMMANDS: Final[dict[str, str]] = {
     "render": "hearth.cli.render",
     "runner-key": "hearth.cli.runner_key",
     "schema": "hearth.cli.schema",
+    "token-server": "hearth.cli.token_server",
 }
 """Sub-commands by name. Each module has a `typer.Typer` called `app`; it is imported when its command is used, so
 that no command waits for what only another one needs."""
