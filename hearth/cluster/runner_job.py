@@ -193,33 +193,46 @@ def measure(
             API refuses something.
     """
     name = f"qualify-{upstream.id.name[:40]}-{secrets.token_hex(3)}"
-    with _present(kubernetes, name, manifests(name, topology, upstream, files_of(loaded), pod, arguments)):
+    with _present(kubernetes, manifests(name, topology, upstream, files_of(loaded), pod, arguments)):
         return _followed(kubernetes, name, told)
 
 
 @contextmanager
-def _present(kubernetes: KubernetesApi, name: str, objects: list[Object]) -> Iterator[None]:
-    under_way = [
-        job["metadata"]["name"]
+def _present(kubernetes: KubernetesApi, objects: list[Object]) -> Iterator[None]:
+    """Have the Job there with what belongs to it, which goes with it, whoever deletes it."""
+    _refuse_beside(_under_way(kubernetes))
+    config_map, secret, job = objects
+    name = job["metadata"]["name"]
+    made = kubernetes.post("create the run's Job", _JOBS, job)
+    try:
+        # Somebody else may have looked at the same moment.
+        _refuse_beside([each for each in _under_way(kubernetes) if each != name])
+        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": made["metadata"]["uid"]}
+        for what, path, each in (("ConfigMap", _CONFIG_MAPS, config_map), ("Secret", _SECRETS, secret)):
+            owned = {**each, "metadata": {**each["metadata"], "ownerReferences": [owner]}}
+            kubernetes.post(f"create the run's {what}", path, owned)
+        yield
+    finally:
+        kubernetes.delete("delete the run's Secret", f"{_SECRETS}/{name}")
+        kubernetes.delete("delete the run's ConfigMap", f"{_CONFIG_MAPS}/{name}")
+        kubernetes.delete("delete the run's Job", f"{_JOBS}/{name}?propagationPolicy=Background")
+
+
+def _under_way(kubernetes: KubernetesApi) -> list[str]:
+    return [
+        str(job["metadata"]["name"])
         for job in (kubernetes.get("list the runs", _JOBS) or {}).get("items", [])
         if job["metadata"]["labels"].get("app.kubernetes.io/name") == SERVICE_ACCOUNT
         and not any(condition["status"] == "True" for condition in job.get("status", {}).get("conditions") or ())
     ]
-    if under_way:
+
+
+def _refuse_beside(others: list[str]) -> None:
+    if others:
         raise ClusterError(
-            f"a run is under way in {RUNNER_NAMESPACE} ({', '.join(under_way)}), and two would be each other's load. "
-            f"Wait for it, or end it: `kubectl -n {RUNNER_NAMESPACE} delete job {under_way[0]}`"
+            f"a run is under way in {RUNNER_NAMESPACE} ({', '.join(others)}), and two would be each other's load. "
+            f"Wait for it, or end it: `kubectl -n {RUNNER_NAMESPACE} delete job {others[0]}`"
         )
-    config_map, secret, job = objects
-    try:
-        kubernetes.post("create the run's ConfigMap", _CONFIG_MAPS, config_map)
-        kubernetes.post("create the run's Secret", _SECRETS, secret)
-        kubernetes.post("create the run's Job", _JOBS, job)
-        yield
-    finally:
-        kubernetes.delete("delete the run's Job", f"{_JOBS}/{name}?propagationPolicy=Background")
-        kubernetes.delete("delete the run's Secret", f"{_SECRETS}/{name}")
-        kubernetes.delete("delete the run's ConfigMap", f"{_CONFIG_MAPS}/{name}")
 
 
 def _followed(kubernetes: KubernetesApi, name: str, told: Callable[[str], None]) -> Measured:

@@ -8,10 +8,12 @@ import pytest
 import yaml
 
 from hearth.claim.loader import load_claim_file
+from hearth.cluster import runner_job
 from hearth.cluster.measured_pod import MeasuredPod
 from hearth.cluster.runner_job import ORDER, PROJECT, files_of, manifests
 from hearth.compile.digests import expected_evidence
 from hearth.evidence.document import NetworkNamespace
+from hearth.kubeapi.errors import ClusterError
 from hearth.probe.run import HostFacts
 from hearth.topology.resolve import resolve
 from tests.unit.compile.manifests.samples import STACKS, loaded
@@ -82,3 +84,55 @@ def test_it_has_no_token_and_runs_restricted() -> None:
     assert spec["serviceAccountName"] == "hearth-runner"
     assert job["spec"]["backoffLimit"] == 0
     assert job["metadata"]["namespace"] != "system-llm"
+
+
+class ScriptedRuns:
+    """The runner's namespace: Jobs by name, and everything that was asked for."""
+
+    def __init__(self, *jobs: dict[str, Any]) -> None:
+        self.jobs = list(jobs)
+        self.asked: list[tuple[str, str]] = []
+        self.posted: list[dict[str, Any]] = []
+        self.arriving: list[dict[str, Any]] = []
+
+    def get(self, what: str, path: str) -> dict[str, Any]:
+        return {"items": list(self.jobs)}
+
+    def post(self, what: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        self.posted.append(body)
+        made = {**body, "metadata": {**body["metadata"], "uid": "uid-of-the-job"}}
+        if body["kind"] == "Job":
+            self.jobs += [made, *self.arriving]
+        return made
+
+    def delete(self, what: str, path: str) -> None:
+        self.asked.append(("delete", path.partition("?")[0].rsplit("/", 2)[1]))
+
+
+def job_of_a_run(name: str, **status: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name, "labels": {"app.kubernetes.io/name": "hearth-runner"}}, "status": status}
+
+
+def test_what_belongs_to_a_run_goes_with_its_job_whoever_ends_it() -> None:
+    runs: Any = ScriptedRuns(job_of_a_run("before", conditions=[{"type": "Complete", "status": "True"}]))
+    with runner_job._present(runs, made()):
+        pass
+    assert [each["kind"] for each in runs.posted] == ["Job", "ConfigMap", "Secret"]
+    assert all(each["metadata"]["ownerReferences"][0]["uid"] == "uid-of-the-job" for each in runs.posted[1:])
+    assert {what for _, what in runs.asked} == {"jobs", "secrets", "configmaps"}
+
+
+def test_a_run_that_is_under_way_refuses_the_next() -> None:
+    runs: Any = ScriptedRuns(job_of_a_run("of-somebody"))
+    with pytest.raises(ClusterError, match=r"under way .*of-somebody"), runner_job._present(runs, made()):
+        pass
+    assert runs.posted == []
+
+
+def test_of_two_runs_that_begin_at_once_none_sends_the_credential() -> None:
+    runs: Any = ScriptedRuns()
+    runs.arriving = [job_of_a_run("of-somebody")]
+    with pytest.raises(ClusterError, match="of-somebody"), runner_job._present(runs, made()):
+        pass
+    assert [each["kind"] for each in runs.posted] == ["Job"]
+    assert ("delete", "jobs") in runs.asked
