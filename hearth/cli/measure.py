@@ -1,8 +1,10 @@
 """`hearth measure`: what the Job runs that `hearth qualify` starts for an endpoint in a Pod. Not meant to be typed."""
 
 import datetime
+import socket
+import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -10,9 +12,31 @@ from hearth.cli.common import FileOption, load
 from hearth.cli.measuring import credential_in, facts_in, measured, vantage_of
 from hearth.cluster.runner_job import STATEMENT
 from hearth.environment import judge_environment
-from hearth.probe.target import target_of
+from hearth.probe.target import Target, target_of
 
 app = typer.Typer(add_completion=False)
+
+CONNECT_SECONDS: Final = 3.0
+"""How long one connection may take."""
+
+
+def wait_for_the_way(target: Target, *, tries: int = 60, pause_seconds: float = 1.0) -> None:
+    """Wait until the endpoint can be connected to: network policies know a new Pod a moment after it has started.
+
+    An endpoint that stays out of reach is measured all the same, and fails its cases.
+
+    Args:
+        target: the endpoint.
+        tries: connections that are tried at most.
+        pause_seconds: time between two of them.
+    """
+    for _ in range(tries):
+        try:
+            socket.create_connection((target.address or target.host, target.port), CONNECT_SECONDS).close()
+        except OSError:
+            time.sleep(pause_seconds)
+        else:
+            return
 
 
 @app.command(hidden=True)
@@ -37,6 +61,7 @@ def measure(
         credential=credential_in(upstream, credential),
         raw_addresses=(raw_address,),
     )
+    wait_for_the_way(target)
     statement = measured(
         judged.subjects[endpoint],
         target,

@@ -7,14 +7,19 @@ withheld and the reason is said; the claim is deployed all the same, with whatev
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from hearth.claim.claim import Claim
 from hearth.claim.names import instance_endpoint
 from hearth.claim.policy import EvidenceMode, Policy
 from hearth.claim.problems import Notice
+from hearth.evidence.document import moment
 from hearth.evidence.reasons import Finding, Reason
 from hearth.evidence.trust import TrustStore
 from hearth.evidence.verify import Subject, Verification, judge
+
+ENDING: Final = datetime.timedelta(days=2)
+"""How long before its end evidence that holds is worth a warning."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,7 @@ def withheld_endpoints(
         if isinstance(found, Verification):
             if found.evidence is not None and found.sha256 is not None:
                 decided[name] = Believed(found.sha256, found.evidence.tested_at)
+                warnings += _ending(name, found, now)
             findings = found.findings
         else:
             findings = (Finding(found, ""),)
@@ -122,6 +128,18 @@ def judged(
     if documents:
         return judge(documents, subject, trust_store, now)
     return Reason.UNREADABLE if unreadable else Reason.MISSING
+
+
+def _ending(name: str, found: Verification, now: datetime.datetime) -> Iterator[Notice]:
+    """Yield a notice of evidence that holds and soon ends."""
+    if found.findings or found.evidence is None:
+        return
+    if moment(found.evidence.valid_until) - now < ENDING:
+        yield Notice(
+            f"hearth:endpoints.{name}",
+            f"its evidence ends at {found.evidence.valid_until}, and the next deployment after that withholds its "
+            f"route. Measure it again in time: hearth qualify {name}",
+        )
 
 
 def _waiver(policy: Policy, mode: EvidenceMode) -> Iterator[Notice]:

@@ -112,7 +112,11 @@ def test_exit_codes_and_policies_are_named_as_they_are() -> None:
     assert Policy().evidence == "enforce"
 
 
-@pytest.mark.parametrize("path", [*DOCS, *sorted((ROOT / "trust").rglob("*.yaml"))], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [*DOCS, *(ROOT / f"trust/{name}/runners.yaml" for name in ("dev", "home", "production"))],
+    ids=lambda path: path.name,
+)
 def test_documents_speak_to_strangers(path: Path) -> None:
     text = path.read_text()
     assert not re.search(r"/work/|/tmp/w\b|\bhelpers?\b|\bTODO\b", text)

@@ -42,6 +42,18 @@ def test_good_evidence_opens_every_route() -> None:
     assert isinstance(opened.decided["ollama-home"], Believed)
 
 
+def test_evidence_that_soon_ends_is_said_while_it_holds() -> None:
+    ending = samples.signed(lambda values: values.update(validUntil="2026-08-12T11:59:59Z"))
+    opened = gate({**GOOD, "ollama-home": (ending,)})
+    assert opened.withheld == {}
+    (notice,) = opened.warnings
+    assert notice.path == "hearth:endpoints.ollama-home"
+    assert "its evidence ends at 2026-08-12T11:59:59Z" in notice.message
+    assert "hearth qualify ollama-home" in notice.message
+    later = samples.signed(lambda values: values.update(validUntil="2026-08-12T12:00:00Z"))
+    assert gate({**GOOD, "ollama-home": (later,)}).warnings == ()
+
+
 def test_missing_evidence_withholds_that_route_and_nothing_else() -> None:
     opened = gate({"ollama-home": GOOD["ollama-home"]})
     assert opened.withheld == {"vllm-native": "evidence_missing"}
