@@ -46,7 +46,7 @@ def limited(environment: dict[str, str], tmp_path: Any) -> dict[str, str]:
 def test_the_rights_of_the_documents_suffice_and_what_they_do_not_show_is_unknown(limited: dict[str, str]) -> None:
     code, found, said = hearth(limited)
     assert lacking(code, found) == set(), (found, said)
-    assert states(found, "version") == states(found, "rights") == states(found, "storage") == {"good"}
+    assert states(found, "version") == states(found, "rights") == {"good"}
     assert "you may do all that a deployment does" in found["rights"][0]["what"]
 
 
