@@ -246,6 +246,8 @@ OF = {"key": 0, "person": 1, "team": 7}
 """Which column of the log each of them sums by."""
 
 
+# Beside other parts on two cores, LiteLLM does not always count a chat that is left in its middle alike.
+@pytest.mark.long
 def test_spend_is_what_the_model_servers_counted(spending: Spending) -> None:
     agree(spending, 120)
 
