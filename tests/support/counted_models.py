@@ -8,7 +8,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -52,6 +52,8 @@ class Served:
     """Whether the answer was sent to its end."""
     abandoned: bool = False
     """Whether the caller went away first."""
+    ended: threading.Event = field(default_factory=threading.Event)
+    """Set once nothing more becomes of it."""
 
     @property
     def price(self) -> float:
@@ -158,8 +160,11 @@ class _Handler(BaseHTTPRequestHandler):
             completion_tokens=0 if path == "embeddings" else choices * (4 + number % 5),
         )
         self.server.count(served)
-        with contextlib.suppress(OSError):  # the gateway may go away at any place
-            self._behave(served, plan, path, body, choices)
+        try:
+            with contextlib.suppress(OSError):  # the gateway may go away at any place
+                self._behave(served, plan, path, body, choices)
+        finally:
+            served.ended.set()
         self.close_connection = True
 
     def _behave(self, served: Served, plan: str, path: str, body: dict[str, Any], choices: int) -> None:
