@@ -6,6 +6,7 @@ says how they behave, so that many requests may run at once. They are not model 
 
 import contextlib
 import json
+import secrets
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -68,6 +69,8 @@ class CountedModels(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.run = secrets.token_hex(4)
+        """Part of every id: LiteLLM records one answer of an id, in all runs over a database."""
         self._lock = threading.Lock()
         self._served: list[Served] = []
         self._arrived: dict[int, threading.Event] = {}
@@ -80,7 +83,8 @@ class CountedModels(ThreadingHTTPServer):
             return list(self._served)
 
     def reset(self) -> None:
-        """Forget what arrived."""
+        """Forget what arrived, and begin another run."""
+        self.run = secrets.token_hex(4)
         with self._lock:
             self._served.clear()
             self._arrived.clear()
@@ -155,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
         served = Served(
             number,
             deployment,
-            f"counted-{number}",
+            f"counted-{self.server.run}-{number}",
             prompt_tokens=3 + number % 17,
             completion_tokens=0 if path == "embeddings" else choices * (4 + number % 5),
         )
