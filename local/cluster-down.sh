@@ -24,6 +24,9 @@ if [ "$HEARTH_BRANCH" = build ]; then
 fi
 # what a runner measured of it, in the checkout that had it measured
 measured=$HEARTH_CACHE/clusters/$HEARTH_CLUSTER/measured
-[ ! -r "$measured" ] || rm -rf "$(cat "$measured")"/{evidence,trust}/local
+if [ -r "$measured" ]; then
+  rm -rf "$(cat "$measured")"/{evidence,trust}/local
+  rmdir "$(cat "$measured")/evidence" 2>/dev/null || true # unless there is evidence of another environment
+fi
 rm -rf "${HEARTH_CACHE:?}/clusters/$HEARTH_CLUSTER"
 say "cluster $HEARTH_CLUSTER: nothing is left of it"
