@@ -16,8 +16,7 @@ from hearth.cli.common import FileOption, JsonOption, StackOption, load
 from hearth.cluster.enforcement import policies_are_enforced
 from hearth.cluster.owned import require_owned
 from hearth.cluster.preflight import Finding, State, cluster_role, preflight, rights
-from hearth.compile.manifests.credentials import SecretNames
-from hearth.compile.manifests.groups import groups
+from hearth.compile.manifests.groups import known_groups
 from hearth.environment import compile_environment
 from hearth.kubeapi.errors import ClusterError
 
@@ -55,7 +54,7 @@ def look(
     loaded = load(stack, file)
     compiled = compile_environment(loaded, now=datetime.datetime.now(datetime.UTC))
     topology = compiled.topology
-    made = groups(topology, compiled.artefacts, SecretNames.by_reference(topology), addresses={})
+    made = known_groups(topology, compiled.artefacts)
     if role:
         print(yaml.safe_dump(cluster_role(rights(made)), sort_keys=False), end="")
         return

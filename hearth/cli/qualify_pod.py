@@ -6,10 +6,9 @@ import sys
 from pydantic import ValidationError
 
 from hearth.claim.loader import LoadedClaim
-from hearth.cluster.measured_pod import measured_pod
+from hearth.cluster.measured_pod import measured_pod, seen
 from hearth.cluster.runner_job import measure
-from hearth.compile.manifests.credentials import SecretNames
-from hearth.compile.manifests.groups import groups
+from hearth.compile.manifests.groups import known_groups
 from hearth.environment import compile_environment
 from hearth.evidence.document import Statement
 from hearth.kubeapi.client import KubernetesApi
@@ -40,7 +39,7 @@ def measured_in_cluster(
     """
     compiled = compile_environment(loaded, now=datetime.datetime.now(datetime.UTC))
     topology = compiled.topology
-    made = groups(topology, compiled.artefacts, SecretNames.by_reference(topology), addresses={})
+    made = known_groups(topology, compiled.artefacts)
     before = measured_pod(kubernetes, topology, upstream, made)
     arguments = ["--key-id", key_id, *(["--previous", previous_sha256] if previous_sha256 else [])]
     ran = measure(kubernetes, topology, upstream, loaded, before, arguments, told=_told)
@@ -53,8 +52,7 @@ def measured_in_cluster(
     seen_from = statement.runner_vantage
     if seen_from is None or seen_from.source_network_namespace.pod_uid != ran.pod_uid:
         raise ClusterError("the run does not say that it stood in the Pod that was started for it; nothing was stored")
-    after = measured_pod(kubernetes, topology, upstream, made)
-    if (after.facts, after.address) != (before.facts, before.address):
+    if seen(kubernetes, topology, upstream, made) != (before.facts, before.address):
         raise ClusterError(f"the Pod of {upstream.id.name} was replaced during the run; run it again")
     return statement
 

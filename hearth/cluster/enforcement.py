@@ -7,13 +7,16 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from hearth.claim.policy import Policy
 from hearth.cluster.preflight import Finding
 from hearth.compile.images import ImageProfile, image
+from hearth.compile.manifests.common import container, pod_security_labels, pod_template, resources
+from hearth.compile.names import MANAGED_LABEL, MANAGER
 from hearth.kubeapi.client import KubernetesApi, Object
 from hearth.kubeapi.errors import ClusterError
+from hearth.kubeapi.pods import why_not_ready
 
 PORT: Final = 8080
 """Where the one Pod listens."""
@@ -82,7 +85,7 @@ def policies_are_enforced(kubernetes: KubernetesApi, policy: Policy) -> Finding:
 @contextmanager
 def _namespace(kubernetes: KubernetesApi) -> Iterator[str]:
     name = f"hearth-preflight-{secrets.token_hex(4)}"
-    labels = {"pod-security.kubernetes.io/enforce": "restricted", "app.kubernetes.io/managed-by": "hearth"}
+    labels = {**pod_security_labels(), MANAGED_LABEL: MANAGER}
     manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
     kubernetes.post(f"create the namespace {name}", "/api/v1/namespaces", manifest)
     try:
@@ -92,40 +95,17 @@ def _namespace(kubernetes: KubernetesApi) -> Iterator[str]:
 
 
 def _pod(name: str, profile: ImageProfile, program: str, *arguments: str) -> Object:
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name},
-        "spec": {
-            "automountServiceAccountToken": False,
-            "enableServiceLinks": False,
-            "restartPolicy": "Never",
-            "terminationGracePeriodSeconds": 1,
-            "securityContext": {
-                "runAsNonRoot": True,
-                "runAsUser": profile.user,
-                "runAsGroup": profile.group,
-                "seccompProfile": {"type": "RuntimeDefault"},
-            },
-            "containers": [
-                {
-                    "name": name,
-                    "image": profile.reference,
-                    "imagePullPolicy": "IfNotPresent",
-                    "command": [*profile.command, "-c", program, *arguments],
-                    "resources": {
-                        "requests": {"cpu": "10m", "memory": "32Mi"},
-                        "limits": {"cpu": "200m", "memory": "64Mi"},
-                    },
-                    "securityContext": {
-                        "allowPrivilegeEscalation": False,
-                        "readOnlyRootFilesystem": True,
-                        "capabilities": {"drop": ["ALL"]},
-                    },
-                }
-            ],
-        },
-    }
+    bounds = resources(cpu="10m", memory="32Mi", memory_limit="64Mi")
+    bounds["limits"]["cpu"] = "200m"
+    template = pod_template(
+        {},
+        image=profile,
+        service_account="default",
+        grace_seconds=1,
+        containers=[container(name, profile, args=["-c", program, *arguments], resources=bounds)],
+        restartPolicy="Never",
+    )
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": template["spec"]}
 
 
 def _create(kubernetes: KubernetesApi, namespace: str, pod: Object) -> None:
@@ -156,8 +136,5 @@ def _until(kubernetes: KubernetesApi, namespace: str, name: str, reached: Callab
         if reached(pod):
             return pod
         time.sleep(1)
-    status: dict[str, Any] = pod["status"]
-    waiting = [s.get("state", {}).get("waiting", {}).get("reason") for s in status.get("containerStatuses", [])]
-    conditions = [c.get("message") for c in status.get("conditions", []) if c.get("status") == "False"]
-    why = "; ".join(str(found) for found in (*waiting, *conditions) if found) or "nothing says why"
+    why = why_not_ready(pod) or "nothing says why"
     raise ClusterError(f"the Pod {name} of {namespace} did not come up within {SECONDS} s: {why}")

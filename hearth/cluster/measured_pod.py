@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from hearth.compile.digests import isolation_document
 from hearth.compile.manifests.credentials import IN_CLUSTER_TRUST
@@ -15,8 +15,6 @@ from hearth.kubeapi.errors import ClusterError
 from hearth.probe.run import HostFacts
 from hearth.topology.topology import Topology
 from hearth.topology.upstreams import Upstream
-
-_NODES: Final = "/api/v1/nodes"
 
 
 @dataclass(frozen=True)
@@ -47,29 +45,36 @@ def measured_pod(
     Raises:
         ClusterError: it does not run, or there are two of them, or the Kubernetes API refuses something.
     """
+    facts, address = seen(kubernetes, topology, upstream, groups)
+    guard = kubernetes.workload("Deployment", topology.namespace, GUARDS[0])
+    if guard is None:
+        raise ClusterError("there is no guard yet: `pulumi up` comes first")
+    return MeasuredPod(
+        facts=facts,
+        address=address,
+        authorities=_authorities(kubernetes, topology.namespace, guard),
+        credential=_credential(kubernetes, topology.namespace, guard, upstream),
+    )
+
+
+def seen(
+    kubernetes: KubernetesApi, topology: Topology, upstream: Upstream, groups: Iterable[Group]
+) -> tuple[HostFacts, str]:
+    """Return what the API says of the Pod behind an endpoint, and its address; arguments and errors as above."""
     pod = _pod(kubernetes, topology.namespace, upstream)
-    node = kubernetes.get("look up the Pod's node", f"{_NODES}/{pod['spec']['nodeName']}")
+    node = kubernetes.get("look up the Pod's node", f"/api/v1/nodes/{pod['spec']['nodeName']}")
     if node is None or upstream.runtime is None:
         raise ClusterError(f"the node of the Pod of {upstream.id.name} is gone; try again")
     boot = str(node["status"]["nodeInfo"]["bootID"])
     namespace = NetworkNamespace(
         machineSha256=hashlib.sha256(boot.encode()).hexdigest(), inode=None, podUid=pod["metadata"]["uid"]
     )
-    raw_port = upstream.runtime.loopback.port
     services = kubernetes.get(
         "list the Services of the gateway's namespace", f"/api/v1/namespaces/{topology.namespace}/services"
     )
-    guard = kubernetes.workload("Deployment", topology.namespace, GUARDS[0])
-    if guard is None:
-        raise ClusterError("there is no guard yet: `pulumi up` comes first")
-    return MeasuredPod(
-        facts=HostFacts(
-            namespace, isolation(upstream, raw_port, pod, template(upstream, groups), (services or {})["items"])
-        ),
-        address=str(pod["status"]["podIP"]),
-        authorities=_authorities(kubernetes, topology.namespace, guard),
-        credential=_credential(kubernetes, topology.namespace, guard, upstream),
-    )
+    raw_port = upstream.runtime.loopback.port
+    found = isolation(upstream, raw_port, pod, template(upstream, groups), (services or {})["items"])
+    return HostFacts(namespace, found), str(pod["status"]["podIP"])
 
 
 def template(upstream: Upstream, groups: Iterable[Group]) -> Object:

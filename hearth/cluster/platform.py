@@ -12,7 +12,6 @@ from hearth.cluster.system_secrets import SystemSecrets
 from hearth.cluster.tenants import Environment, Tenants
 from hearth.compile.artefacts import Artefacts
 from hearth.compile.manifests import groups as compiled
-from hearth.compile.manifests.credentials import SecretNames
 from hearth.kubeapi.client import KubernetesApi
 from hearth.kubeapi.cluster import Cluster
 from hearth.topology.topology import Topology
@@ -104,7 +103,7 @@ class Platform(pulumi.ComponentResource):
         off: bool,
     ) -> None:
         # What cannot be built is refused here, before anything is declared.
-        known = compiled.groups(topology, artefacts, SecretNames.by_reference(topology), addresses={})
+        known = compiled.known_groups(topology, artefacts)
         require_fit(kubernetes, topology, known)
         environment = Environment(
             topology.environment or stack, former, require_owned(kubernetes, topology, known, former), off

@@ -5,21 +5,23 @@ be allowed to read nodes.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from typing import Any, Final, Literal
 
+from hearth.claim.instances import GPU_RESOURCE
 from hearth.compile.manifests.groups import Group
 from hearth.compile.manifests.node_pools import node_labels
 from hearth.kubeapi.client import KubernetesApi
 from hearth.kubeapi.errors import ClusterError
 from hearth.kubeapi.objects import Resource
 from hearth.topology.topology import Topology
+from hearth.versions import versions
 
 OLDEST: Final = (1, 30)
 """Oldest version of Kubernetes: init containers that stay, a `sleep` before a stop, ReadWriteOncePod."""
-NEWEST_TESTED: Final = (1, 34)
+NEWEST_TESTED: Final = tuple(int(part) for part in versions()["KUBERNETES_VERSION"].removeprefix("v").split(".")[:2])
 """Newest version that the tests run on."""
 VERBS: Final = ("get", "list", "watch", "create", "patch", "delete")
 """What is done with every kind that is declared."""
@@ -162,7 +164,7 @@ def require_fit(kubernetes: KubernetesApi, topology: Topology, groups: Sequence[
         raise ClusterError(f"the cluster {kubernetes.cluster.context} is not fit for this environment:{lines}")
 
 
-def _unless_forbidden(check: str, look: Any) -> Iterator[Finding]:
+def _unless_forbidden(check: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     try:
         yield from look()
     except ClusterError as error:
@@ -352,11 +354,8 @@ def _nodes(kubernetes: KubernetesApi, topology: Topology) -> Iterator[Finding]:
             continue
         labels = node_labels(instance, pool)
         selected = [n for n in nodes if labels.items() <= (n["metadata"].get("labels") or {}).items()]
-        yield _gpu_finding(instance.name, labels, selected, needs_plugin=pool is None or not _is_dynamic(pool))
-
-
-def _is_dynamic(pool: Any) -> bool:
-    return pool.accelerator.dynamic_resources is not None
+        dynamic = pool is not None and pool.accelerator.dynamic_resources is not None
+        yield _gpu_finding(instance.name, labels, selected, needs_plugin=not dynamic)
 
 
 def _gpu_finding(
@@ -370,12 +369,12 @@ def _gpu_finding(
             f"no node has the labels {where}",
             "It waits until there is one; the GPU operator sets them",
         )
-    given = sum(int(n["status"].get("allocatable", {}).get("nvidia.com/gpu", 0)) for n in selected)
+    given = sum(int(n["status"].get("allocatable", {}).get(GPU_RESOURCE, 0)) for n in selected)
     if needs_plugin and not given:
         return Finding(
             check,
             "warning",
-            f"{len(selected)} nodes have the labels {where}, and none offers nvidia.com/gpu",
+            f"{len(selected)} nodes have the labels {where}, and none offers {GPU_RESOURCE}",
             "Install the GPU operator, or NVIDIA's device plugin: Hearth installs neither",
         )
     return Finding(

@@ -10,16 +10,27 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from hearth.claim.loader import LoadedClaim
 from hearth.cluster.measured_pod import MeasuredPod
 from hearth.compile.images import image
-from hearth.compile.manifests.common import container, labels, mount, pod_template, resources
+from hearth.compile.manifests.common import (
+    TEMPORARY,
+    config_volume,
+    container,
+    empty_dir,
+    labels,
+    mount,
+    pod_template,
+    resources,
+    secret_volume,
+)
 from hearth.compile.manifests.runner import SERVICE_ACCOUNT
-from hearth.compile.names import ROLE_LABEL, RUNNER_NAMESPACE
+from hearth.compile.names import ENVIRONMENT_LABEL, ROLE_LABEL, RUNNER_NAMESPACE
 from hearth.kubeapi.client import KubernetesApi, Object
 from hearth.kubeapi.errors import ClusterError
+from hearth.kubeapi.pods import why_not_ready
 from hearth.topology.topology import Topology
 from hearth.topology.upstreams import Upstream
 
@@ -92,7 +103,7 @@ def manifests(
         "namespace": RUNNER_NAMESPACE,
         "labels": {
             **labels(SERVICE_ACCOUNT, "runner"),
-            **({"hearth.dev/environment": topology.environment} if topology.environment else {}),
+            **({ENVIRONMENT_LABEL: topology.environment} if topology.environment else {}),
         },
     }
     paths = sorted(files)
@@ -117,14 +128,14 @@ def manifests(
             *arguments,
         ],
         environment=[
-            {"name": "HOME", "value": "/tmp"},  # noqa: S108 - a volume of the Pod's own
+            {"name": "HOME", "value": TEMPORARY},
             {"name": "POD_UID", "valueFrom": {"fieldRef": {"fieldPath": "metadata.uid"}}},
         ],
         resources=resources(cpu="100m", memory="128Mi", memory_limit="512Mi"),
         mounts=[
             mount("project", PROJECT, read_only=True),
             mount("order", ORDER, read_only=True),
-            mount("tmp", "/tmp"),  # noqa: S108
+            mount("tmp", TEMPORARY),
         ],
     )
     template = pod_template(
@@ -134,12 +145,9 @@ def manifests(
         grace_seconds=5,
         containers=[program],
         volumes=[
-            {
-                "name": "project",
-                "configMap": {"name": name, "items": [{"key": keys[path], "path": path} for path in paths]},
-            },
-            {"name": "order", "secret": {"secretName": name, "defaultMode": 0o440}},
-            {"name": "tmp", "emptyDir": {"sizeLimit": "64Mi"}},
+            config_volume("project", name, {keys[path]: path for path in paths}),
+            secret_volume("order", name, sorted(order)),
+            empty_dir("tmp", "64Mi"),
         ],
         restartPolicy="Never",
     )
@@ -242,7 +250,9 @@ def _followed(kubernetes: KubernetesApi, name: str, told: Callable[[str], None])
         phase = str(pods[0]["status"].get("phase")) if pods else "Pending"
         if phase == "Pending":
             if time.monotonic() - started > STARTUP_SECONDS:
-                raise ClusterError(f"the run's Pod does not start: {_why(pods)}")
+                why = why_not_ready(pods[0] if pods else None)
+                more = f"`kubectl -n {RUNNER_NAMESPACE} describe pods` says more"
+                raise ClusterError(f"the run's Pod does not start: {why or more}")
             time.sleep(_PAUSE_SECONDS)
             continue
         # Asked for after the phase, so that the log of one that has ended is whole.
@@ -257,11 +267,3 @@ def _followed(kubernetes: KubernetesApi, name: str, told: Callable[[str], None])
             raise ClusterError("the run has ended without a statement; the lines above say why")
         time.sleep(_PAUSE_SECONDS)
     raise ClusterError(f"the run has not ended within {LONGEST_SECONDS} s")
-
-
-def _why(pods: list[Any]) -> str:
-    status = pods[0]["status"] if pods else {}
-    waiting = [each.get("state", {}).get("waiting", {}) for each in status.get("containerStatuses") or ()]
-    texts = [" ".join(filter(None, (each.get("reason"), each.get("message")))) for each in waiting]
-    texts += [c.get("message", "") for c in status.get("conditions") or () if c.get("status") == "False"]
-    return "; ".join(filter(None, texts)) or f"`kubectl -n {RUNNER_NAMESPACE} describe pods` says more"

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 import yaml
 
+from hearth.gatewayapi.management_api import ManagementApi
 from hearth.topology.resolve import resolve
 from tests.support.compiling import compiled_litellm
 from tests.support.counted_models import CountedModels, counted_models
@@ -22,7 +23,7 @@ from tests.support.proxy_claims import claim
 from tests.support.scripted_upstream import Handler
 from tests.support.serving import serving
 from tests.support.tools import tool
-from tests.wire.front_bench import MANAGER, front_files
+from tests.wire.front_bench import MANAGEMENT, MANAGER, front_files
 from tests.wire.haproxy import Haproxy
 
 LITELLM_PROGRAMS = ("image", "published")
@@ -97,6 +98,12 @@ class LiteLLM:
     """The model servers that count."""
     folder: Path
     """Where their logs are, `litellm-<number>.log`."""
+
+    def management_api(self, url: str | None = None) -> ManagementApi:
+        """A client of a door past the intake; the first replica's, unless another one is named."""
+        return ManagementApi(
+            "the gateway on loopback", "Start it.", self.master_key, token=MANAGEMENT, base_url=url or self.replicas[0]
+        )
 
 
 @contextmanager

@@ -15,12 +15,11 @@ import pytest
 import yaml
 
 from hearth.gatewayapi.client import GatewayClient
-from hearth.gatewayapi.management_api import ManagementApi
 from hearth.gatewayapi.records import WantedBudget, WantedKey, WantedTeam
 from tests.support.database import Postgres
 from tests.support.gateway_contract import wanted_key, wanted_team
 from tests.support.litellm import LiteLLM
-from tests.wire.front_bench import MANAGEMENT, MANAGER
+from tests.wire.front_bench import MANAGER
 
 pytestmark = pytest.mark.wire
 
@@ -80,13 +79,7 @@ def eventually(holds: Callable[[], bool]) -> None:
 
 @pytest.fixture(scope="module")
 def traffic(running_litellm: LiteLLM, database_server: Postgres) -> Iterator[Traffic]:
-    api = ManagementApi(
-        "the gateway on loopback",
-        "Start it.",
-        running_litellm.master_key,
-        token=MANAGEMENT,
-        base_url=running_litellm.replicas[0],
-    )
+    api = running_litellm.management_api()
     name = f"t{secrets.token_hex(4)}"
     team = wanted_team(name, "fast", max_budget=1000.0, budget_duration="30d")
     with api, psycopg.connect(database_server.url(running_litellm.database), autocommit=True) as owner:

@@ -8,23 +8,17 @@ import httpx
 import pytest
 
 from hearth.gatewayapi.client import GatewayClient
-from hearth.gatewayapi.management_api import ManagementApi
 from hearth.gatewayapi.records import WantedBudget, WantedTeam
 from tests.support.gateway_contract import GatewayContract, Replica, wanted_key, wanted_team
 from tests.support.litellm import LiteLLM
-from tests.wire.front_bench import MANAGEMENT, MANAGER
+from tests.wire.front_bench import MANAGER
 
 pytestmark = pytest.mark.wire
 
 
 @pytest.fixture
 def replicas(running_litellm: LiteLLM) -> Iterator[list[Replica]]:
-    apis = [
-        ManagementApi(
-            "the gateway on loopback", "Start it.", running_litellm.master_key, token=MANAGEMENT, base_url=url
-        )
-        for url in running_litellm.replicas
-    ]
+    apis = [running_litellm.management_api(url) for url in running_litellm.replicas]
     clients = [httpx.Client(base_url=url, timeout=60, headers=MANAGER) for url in running_litellm.replicas]
     yield [Replica(GatewayClient(api), http) for api, http in zip(apis, clients, strict=True)]
     for api in apis:

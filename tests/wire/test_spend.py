@@ -16,7 +16,6 @@ import psycopg
 import pytest
 
 from hearth.gatewayapi.client import GatewayClient
-from hearth.gatewayapi.management_api import ManagementApi
 from hearth.gatewayapi.records import WantedBudget, WantedKey, WantedTeam
 from hearth.intake.requests import OPERATION_PATHS
 from tests.support.counted_models import CHUNKS_BEFORE_HOLD, INPUT_PRICE, OUTPUT_PRICE, Served, prompt
@@ -24,7 +23,6 @@ from tests.support.database import Postgres
 from tests.support.gateway_contract import wanted_key, wanted_team
 from tests.support.litellm import LiteLLM
 from tests.unit.intake.test_admission import ATTACKS
-from tests.wire.front_bench import MANAGEMENT
 
 pytestmark = pytest.mark.wire
 
@@ -194,13 +192,7 @@ def _body(one: Asked, attacks: random.Random) -> dict[str, Any]:
 
 @pytest.fixture
 def spending(running_litellm: LiteLLM, database_server: Postgres) -> Iterator[Spending]:
-    api = ManagementApi(
-        "the gateway on loopback",
-        "Start it.",
-        running_litellm.master_key,
-        token=MANAGEMENT,
-        base_url=running_litellm.replicas[0],
-    )
+    api = running_litellm.management_api()
     run = secrets.token_hex(4)
     with api, psycopg.connect(database_server.url(running_litellm.database), autocommit=True) as owner:
         client = GatewayClient(api)

@@ -128,6 +128,19 @@ def groups(
     )
 
 
+def known_groups(topology: Topology, artefacts: Artefacts) -> tuple[Group, ...]:
+    """Return the manifests as they are known before a deployment: Secrets by their plain names, no address learnt yet.
+
+    Args:
+        topology: the topology.
+        artefacts: what it compiled to.
+
+    Raises:
+        ClaimError: something is declared that cannot be run as it is declared.
+    """
+    return groups(topology, artefacts, SecretNames.by_reference(topology), addresses={})
+
+
 def _guard(
     topology: Topology, names: SecretNames, files: Mapping[str, str], trust: Object, ready: tuple[GroupName, ...]
 ) -> list[Group]:

@@ -15,8 +15,7 @@ from hearth.claim.claim import Claim
 from hearth.claim.problems import ClaimError
 from hearth.compile.host import host_plan
 from hearth.compile.host_endpoints import host_endpoints
-from hearth.compile.manifests.credentials import SecretNames
-from hearth.compile.manifests.groups import groups
+from hearth.compile.manifests.groups import known_groups
 from hearth.compile.rendering import rendered_files
 from hearth.topology.resolve import resolve
 from tests.support.compiling import compile_claim
@@ -47,7 +46,7 @@ def _works(values: dict[str, Any], *, rendered: bool) -> bool:
     if rendered:
         assert all(rendered_files(topology, artefacts).values())
     assert yaml.safe_load(artefacts.litellm_yaml or "{}") == artefacts.litellm
-    found = groups(topology, artefacts, SecretNames.by_reference(topology), addresses={})
+    found = known_groups(topology, artefacts)
     names = Counter((each.kind, each.namespace, each.stable_name) for group in found for each in group.objects)
     assert [name for name, count in names.items() if count > 1] == []
     for ids in host_endpoints(topology).values():
